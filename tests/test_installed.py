@@ -155,8 +155,8 @@ print(json.dumps([colour.candidate, day.candidate, node, budget.remaining, optio
 """
 
 
-OF_PACKAGES = ("BestOf", "Comparison", "HeavyCells", "Levels", "Search", "Series",
-               "StableArgmax", "TopVariants", "compare", "levels", "series", "tuning",
+OF_PACKAGES = ("BestOf", "Comparison", "HeavyCells", "Hubs", "Levels", "Search",
+               "Series", "StableArgmax", "TopVariants", "compare", "levels", "series", "tuning",
                "variants")  # fmt: skip
 
 

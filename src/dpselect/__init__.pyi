@@ -1,6 +1,7 @@
 from dpselect_applications import (
     BestOf as BestOf,
     HeavyCells as HeavyCells,
+    Hubs as Hubs,
     Levels as Levels,
     Search as Search,
     Series as Series,
@@ -72,7 +73,6 @@ from .neighbours import (
     Neighbours as Neighbours,
 )
 from .networks import (
-    Hubs as Hubs,
     TopNodes as TopNodes,
 )
 from .objective import (

@@ -1,4 +1,4 @@
-"""The commands that release nodes and hubs of a network."""
+"""The command that releases nodes of a network."""
 
 import networkx as nx
 import polars as pl
@@ -29,8 +29,7 @@ def test_files_of_networks_are_read(run, tmp_path):
     """As tests/networks/test_edge_files.py has it for every format."""
     path = tmp_path / "star.gml"
     nx.write_gml(nx.star_graph(9), path)
-    hubs = ("--k", 1, "--metric", "ego-betweenness", "--epsilon", 9)
-    shown = " ".join(run("hubs", path, "--nodes", 10, *hubs).out.split())
+    shown = " ".join(run("nodes", path, "--nodes", 10, *DEGREE).out.split())
 
     assert run("nodes", path, "--nodes", 10, *DEGREE, "--json").json["answer"] == [0]
     assert "the nodes 0 to 9 (edges to other ids dropped, weights ignored)" in shown

@@ -62,9 +62,7 @@ KINDS = releasing(
     dp.TopNodes, nodes=4, k=1, metric=TWO, combine="pareto", epsilon=1.5, dominance="weak"
 )
 OF_PERSONS = releasing(dp.TopNodes, data=HELD, k=1, **DEGREE, **AND, **PERSONS)
-HUBS = releasing(dp.Hubs, nodes=1000, k=2, metric="ego-betweenness", epsilon=1.0)
 CHECKED = refusing(checked, k=1, **DEGREE)
-LAZY_HUBS = releasing(dp.Hubs, k=1, **DEGREE | {"metric": "ego-betweenness"}, **AND)
 MEMORY = refusing(Graph.from_edges, edges=EDGES, nodes=5)
 NAMED = refusing(Graph.from_edges, **ENDS)
 OF_EACH = [
@@ -118,13 +116,6 @@ ROWS = [
     CHECKED("must name nodes, which are", ColumnError, data=COMPLEX, nodes=2, **PERSONS),
     TOP("must name nodes, which are", ColumnError, data=COMPLEX, nodes=2),
     TOP("must name nodes, which are", ColumnError, data=COMPLEX.head(0), nodes=2, **PERSONS),
-    HUBS("metric", metric="degree"),
-    HUBS("k", candidates=1),
-    HUBS("candidates", candidates=Each([9999, 0])),
-    HUBS("degrees_share", degrees_share=1.0),
-    HUBS("is too small", epsilon=1e-16),
-    HUBS("epsilon", epsilon=1e-13, degrees_share=0.5),
-    LAZY_HUBS("counted in memory", data=Each([AB, EdgeTable.from_edges(AB, **AND, nodes=5)])),
     refusing(degree)("graph must be a", graph=[(0, 1)]),
     refusing(ego_betweenness, EMPTY)("sensitivity", sensitivity="spread"),
     refusing(ego_betweenness, EMPTY)("max_degree", max_degree=0),

@@ -176,7 +176,6 @@ READ = {
             "TopNodes": dp.TopNodes(metric="degree", **NODES),
             "TopNodes, betweenness": dp.TopNodes(metric="ego-betweenness", **NODES),
             "TopNodes with intervals": dp.TopNodes(metric="degree", **SEQUENCE, **NODES),
-            "Hubs": dp.Hubs(metric="ego-betweenness", **NODES),
         },
     },
     "table": {
@@ -231,7 +230,6 @@ READ = {
         },
         "edges of persons": {
             "TopNodes of persons": dp.TopNodes(metric="degree", **EDGES, **PEOPLE),
-            "Hubs of persons": dp.Hubs(metric="ego-betweenness", **EDGES, **PEOPLE),
         },
         "edges in an engine": {"TopNodes of an EdgeTable": engine_edges},
         "records of a table": {

@@ -47,13 +47,6 @@ def test_what_is_noise_is_said_to_be_and_nothing_else(query, asked, much, little
     assert nothing.facts["warning"].startswith("all of it may be noise alone")
 
 
-def test_hubs_that_are_found_by_their_degrees_say_it_as_well():
-    query = dp.Hubs(metric="ego-betweenness", nodes=900, k=2, epsilon=1.0)
-
-    assert query.release(STAR).usable == (True, True)
-    assert query.release([(7, 7)]).usable == (False, False)
-
-
 @pytest.mark.parametrize("candidates", [1, 10, 1000])
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 20.0])
 @pytest.mark.parametrize("more", [{}, {"noise": "gaussian", "delta": 1e-6}], ids=str)

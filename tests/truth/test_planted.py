@@ -14,7 +14,7 @@ from dpselect.draws import above_threshold
 from dpselect.maps import points
 from dpselect.maps.box import Box
 from dpselect.mechanisms import base, sequence
-from dpselect.networks import hubs, metrics, reading
+from dpselect.networks import metrics, reading
 from dpselect.objective import Objective
 from dpselect.percentiles import candidates
 from dpselect.percentiles.candidates import Range
@@ -24,6 +24,7 @@ from dpselect.subsets import reading as statuses
 from dpselect.tables import groups
 from dpselect.tables.kinds import KeyColumns
 from dpselect.trees import domains, estimators, id3
+from dpselect_applications.hubs import hubs
 from truth.counted import is_found
 from truth.questions.objectives import ONLY_FLAT
 
@@ -190,7 +191,7 @@ PLANTED = {
     "objectives Objective of many": (sequence, "to_steps", cut),
     "objectives Objective exponential": (base.Mechanism, "prepare", scaled_once),
     "objectives Objective generalized": (base.Mechanism, "prepare", scaled_once),
-    "networks Hubs ego-betweenness": (hubs, "COUNTED_FROM", float("inf")),
+    "hubs Hubs ego-betweenness": (hubs, "COUNTED_FROM", float("inf")),
     "objectives AboveThreshold": (above_threshold, "first_above", exceeding),
     "objectives Objective candidates": (Objective, "__init__", unchecked),
 }

@@ -66,7 +66,6 @@ COMMANDS = {
     "keys": _ours("releases", "Release the values of a column that enough people have."),
     "map": _ours("map", "Release noisy counts of points in privately selected cells."),
     "nodes": _ours("releases", "Release the k most influential nodes of a network."),
-    "hubs": _ours("releases", "Release the k hubs of a network by ego betweenness."),
     "tree": _ours("releases", "Train a decision tree privately."),
     "trees-front": _ours("releases", "Evolve cost-sensitive trees privately."),
     "subset": _ours("releases", "Release who tested positive, with a few errors."),
@@ -91,7 +90,7 @@ COMMANDS = {
 
 ELSEWHERE = {
     "audit": "dpselect-conformance",
-    **dict.fromkeys(("variants", "series", "levels"), "dpselect-applications"),
+    **dict.fromkeys(("hubs", "variants", "series", "levels"), "dpselect-applications"),
     **dict.fromkeys(("plan", "planner"), "dpselect-planner"),
     "pool": "dpselect-pooling",
     "papers": "dpselect-studies",

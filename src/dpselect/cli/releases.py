@@ -1,7 +1,7 @@
 """Commands that are made of one query alone: what a table, or a network, is asked for.
 
-``dpselect percentile``, ``record``, ``top``, ``keys``, ``nodes``, ``hubs``, ``subset``,
-``tree`` and ``trees-front``.
+``dpselect percentile``, ``record``, ``top``, ``keys``, ``nodes``, ``subset``, ``tree``
+and ``trees-front``.
 """
 
 from __future__ import annotations
@@ -240,22 +240,21 @@ def _term(text: str) -> str | dict[str, float]:
     }
 
 
-NODE_SET = Option(read=_node_set)
-
-
-class _OfNodes(QueryCommand):
+class OfNodes(QueryCommand):
     """A command of nodes.
 
     Args:
         nodes: N for ids 0 to N-1, or ids or labels: a,b,c, or a file of one per line. Public.
     """
 
+    options = {"nodes": Option(read=_node_set)}
+
     def after(self, release: Release[Any], given: Given) -> dict[str, str]:
         """Return which ends are nodes, whatever ends there are."""
         return {"nodes": release.plan.public[0]}
 
 
-class Nodes(_OfNodes):
+class Nodes(OfNodes):
     """Release the k most influential nodes of a network; one edge is protected.
 
     By one metric this is PrivTopk (local dampening): --mechanism exponential, permute-and-flip,
@@ -284,19 +283,7 @@ class Nodes(_OfNodes):
     """
 
     name, query = "nodes", "TopNodes"
-    options = {"nodes": NODE_SET, "metric": Option(kind=list[str], read=_terms)}
-
-
-class Hubs(_OfNodes):
-    """Release the k hubs of a network by ego betweenness, in two steps.
-
-    First the degrees of all nodes get noise, then the edges around the few nodes with the
-    largest ones. The estimates are released with the nodes. --nodes is as for 'dpselect nodes'.
-
-    $ dpselect hubs friends.parquet --nodes 36692 --k 5 --metric ego-betweenness --epsilon 1
-    """
-
-    name, query, options = "hubs", "Hubs", {"nodes": NODE_SET}
+    options = {**OfNodes.options, "metric": Option(kind=list[str], read=_terms)}
 
 
 class Positives(QueryCommand):

@@ -59,6 +59,7 @@ from dpselect.cli.help import (
     command as command,
 )
 from dpselect.cli.releases import (
+    OfNodes as OfNodes,
     values_of as values_of,
 )
 from dpselect.combine.fronts.dominance import (
@@ -152,6 +153,16 @@ from dpselect.mechanisms.sequence import (
 from dpselect.neighbours import (
     NeighboursLike as NeighboursLike,
 )
+from dpselect.networks.edge_queries import (
+    Nodes as Nodes,
+    reads as reads,
+)
+from dpselect.networks.edge_table import (
+    NodeRows as NodeRows,
+)
+from dpselect.networks.metrics import (
+    of_persons as of_persons,
+)
 from dpselect.objective import (
     exact_scores as exact_scores,
 )
@@ -205,6 +216,7 @@ from dpselect.tables.values import (
 )
 from dpselect.typing import (
     Indices as Indices,
+    OnInvalid as OnInvalid,
     Probabilities as Probabilities,
     Scores as Scores,
     Values as Values,

@@ -1,7 +1,8 @@
 """The most influential nodes of a network with private edges.
 
-``TopNodes`` draws nodes by centralities, ``Hubs`` through noisy degrees. A graph on public
-nodes becomes an objective over them: a centrality, with a bound on its change by one edge.
+``TopNodes`` draws nodes by centralities, and ``Hubs`` of dpselect-applications through noisy
+degrees. A graph on public nodes becomes an objective over them: a centrality, with a bound on
+its change by one edge.
 
 Source: Farias et al., Local Dampening, VLDB J. 2023, section 6.
 """

@@ -1,3 +1,7 @@
+from dpselect_applications import (
+    Hubs as Hubs,
+)
+
 from .betweenness import (
     ego_betweenness as ego_betweenness,
 )
@@ -11,9 +15,6 @@ from .graph import (
     CommonNeighbours as CommonNeighbours,
     Graph as Graph,
     NodeCounts as NodeCounts,
-)
-from .hubs import (
-    Hubs as Hubs,
 )
 from .metrics import (
     METRICS as METRICS,

@@ -20,8 +20,7 @@ from dpselect.typing import Indices, Values
 if TYPE_CHECKING:
     import narwhals as nw
 
-    from dpselect.networks.hubs import Hubs
-    from dpselect.networks.top import TopNodes
+    from dpselect.query import Query
     from dpselect.tables import Column
 
 
@@ -113,15 +112,15 @@ class NodeRows(EdgeRows):
     """The edges that a query about nodes reads, or a graph in place of them."""
 
     @classmethod
-    def asked(cls, query: TopNodes | Hubs) -> Self:
+    def asked(cls, query: Query[Any]) -> Self:
         """Return the checked fields of a query.
 
         Raises:
             ParameterError: One is out of its range, or does not go with another.
         """
-        names = ("source", "target", "user", "max_per_user", "on_invalid")
+        names = ("nodes", "source", "target", "user", "max_per_user", "on_invalid")
         fields = {name: getattr(query, name) for name in names}
-        rows = cls(nodes=checked_nodes(query.nodes), **fields)
+        rows = cls(**fields | {"nodes": checked_nodes(fields["nodes"])})
         _ = rows.ends
         return rows
 

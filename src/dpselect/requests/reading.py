@@ -11,7 +11,7 @@ from dpselect.tables.groups import listed_groups
 from dpselect.tables.kinds import checked_names
 
 OURS = (
-    *("BestColumns", "Hubs", "ID3Tree", "Keys", "Map", "PercentileRecord"),
+    *("BestColumns", "ID3Tree", "Keys", "Map", "PercentileRecord"),
     *("Percentiles", "Subset", "TopKeys", "TopNodes", "TreeFront"),
 )
 """Titles of the queries of the core that a file may ask."""

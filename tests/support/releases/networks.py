@@ -92,13 +92,6 @@ def of_persons(name, asked, *, data=frame, **more):
     return top(name, {**asked, **OF_PERSONS}, data=data, **more)
 
 
-def hubs(metric, *, data, **more):
-    asked = {"metric": metric, "k": 2, "candidates": 5, "degrees_share": 0.5, **more}
-    name = metric if "epsilon" not in more else f"{metric}, counted"
-    name = name if asked["degrees_share"] else f"{name}, degrees alone"
-    return case(name, dp.Hubs, asked, data=data)
-
-
 CASES = [
     *(
         of_persons(name, ASKED[name])
@@ -106,11 +99,6 @@ CASES = [
     ),
     of_persons("degree, a graph", ASKED["degree"], data=graph_of_persons),
     of_persons("degree, polars", ASKED["degree"], k=1, data=lazy),
-    hubs("ego-betweenness", data=frame, **OF_PERSONS),
-    hubs("ego-betweenness", data=graph),
-    hubs("ego-betweenness", data=graph, degrees_share=None),
-    hubs("ego-betweenness", data=graph, epsilon=100.0),
-    hubs("ego-betweenness", data=frame, epsilon=200.0, **OF_PERSONS),
     *(top(name, asked) for name, asked in ASKED.items()),
     top("degree, one node", ASKED["degree"], k=1),
     top("degree, five nodes", ASKED["degree"], k=5),

@@ -253,32 +253,6 @@ def of_persons(draw):
     )
 
 
-@st.composite
-def hubs(draw, metric):
-    """Estimates of hubs, of random ego networks: within 1.5 of the truth, and in its order."""
-    n, seed = draw(st.sampled_from([30, 60])), draw(st.integers(0, 10**6))
-    share = draw(st.sampled_from([0.2, 0.35, 0.5, 0.7]))
-    graph = nx.gnp_random_graph(n, share, seed=seed)
-    nodes, data, of = draw(held_edges(n, list(graph.edges), "polars"))
-    k = draw(st.integers(1, 3))
-    query = Call("dp.Hubs", nodes=nodes, k=k, metric=metric, candidates=n, epsilon=1e6)
-    truth = {of(node): score for node, score in METRICS[metric][0](graph).items()}
-    worst = 1.05 if metric == "ego-density" else 1.5
-
-    def right(release):
-        pairs = list(zip(release.answer, release.noisy_scores, strict=True))
-        far = [
-            (one, x, truth[one])
-            for one, x in pairs
-            if not truth[one] < x * worst < truth[one] * worst**2
-        ]
-        best = sorted(truth.values())[-k:]
-        low = [one for one in release.answer if truth[one] < best[0] / worst]
-        return True if not far and not low else f"{far} {low}: best {best}"
-
-    return released(query, data, right)
-
-
 WEIGHTS = [(1, 1), (1, 2), (1, 5), (10, 1)]
 PAIRS = [
     ["degree", "ego-density"],
@@ -339,5 +313,4 @@ QUESTIONS = {
     "TopNodes of edges as csv.reader has them": top(["degree"], held="written"),
     "TopNodes above": above(),
     "TopNodes of persons": of_persons(),
-    "Hubs ego-betweenness": hubs("ego-betweenness"),
 }

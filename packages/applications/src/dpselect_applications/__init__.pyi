@@ -1,5 +1,6 @@
 from . import (
     cells as cells,
+    hubs as hubs,
     levels as levels,
     series as series,
     tuning as tuning,
@@ -9,6 +10,9 @@ from .cells import (
     CellRelease as CellRelease,
     HeavyCells as HeavyCells,
     cell_counts as cell_counts,
+)
+from .hubs import (
+    Hubs as Hubs,
 )
 from .levels import (
     Levels as Levels,

@@ -2,6 +2,10 @@
 
 from dpselect.extend import Command
 
+HUBS = Command(
+    "dpselect_applications.hubs.command",
+    "Release the k hubs of a network by ego betweenness.",
+)
 LEVELS = Command(
     "dpselect_applications.levels.command",
     "Release counts of codes, at the finest useful level of their tree.",

@@ -11,8 +11,10 @@ from support.odd_fields import (
     BOTH,
     CELLS,
     COLUMNS,
+    EDGES,
     KNOWN,
     MEDIAN,
+    NODES,
     PEOPLE,
     PLACES,
     PUBLIC,
@@ -65,12 +67,14 @@ READ = {
         },
     },
     "rows": {
+        "edges": {"Hubs": dp.Hubs(**NODES)},
         "points": {
             "HeavyCells": dp.HeavyCells(**CELLS),
             "HeavyCells with intervals": dp.HeavyCells(**{**CELLS, "grid": 9}, **SEQUENCE),
         },
     },
     "table": {
+        "edges of persons": {"Hubs of persons": dp.Hubs(**EDGES, **PEOPLE)},
         "points of a table": {
             "HeavyCells, clipped": dp.HeavyCells(outside="clip", **PLACES, **CELLS)
         },

@@ -1,4 +1,4 @@
-"""Refusals of cells, levels, series, tuning and variants."""
+"""Refusals of cells, hubs, levels, series, tuning and variants."""
 
 from functools import partial
 from math import inf
@@ -11,6 +11,7 @@ from sklearn.naive_bayes import GaussianNB
 
 import dpselect as dp
 from dpselect.errors import ColumnError, DataError, NeighboursError, PublicClaimError
+from dpselect.networks import EdgeTable
 from dpselect.trees import Bins, ID3Classifier
 from dpselect_applications.levels import path_tree, prefix_tree
 from dpselect_applications.tuning import (
@@ -84,6 +85,11 @@ OF_LISTS = fitting(
     partial(PrivateSearchCV, LISTS), [3], ["no"], grid={"max_depth": [0]}, epsilon=4.0
 )
 STABLE = releasing(StableArgmax, data=TWO, epsilon=0.7, delta=0.02, **AR)
+
+AND = {"source": "a", "target": "b"}
+AB = pl.LazyFrame({"a": [1], "b": [2]})
+HUBS = releasing(dp.Hubs, nodes=1000, k=2, metric="ego-betweenness", epsilon=1.0)
+LAZY_HUBS = releasing(dp.Hubs, nodes=5, k=1, epsilon=1.0, **AND)
 
 PAIR = {"a": "x", "b": "x"}
 LEVELS = releasing(
@@ -170,6 +176,13 @@ ROWS = [
     ),
     LEVELS("tree", tree=Each([{"a": "a", "b": "a"}, {"a": "x", "b": "x", "c": "(all)"}, None])),
     LEVELS("tree", tree={"a": "x", "b": None}),
+    HUBS("metric", metric="degree"),
+    HUBS("k", candidates=1),
+    HUBS("candidates", candidates=Each([9999, 0])),
+    HUBS("degrees_share", degrees_share=1.0),
+    HUBS("is too small", epsilon=1e-16),
+    HUBS("epsilon", epsilon=1e-13, degrees_share=0.5),
+    LAZY_HUBS("counted in memory", data=Each([AB, EdgeTable.from_edges(AB, **AND, nodes=5)])),
     LEVELS("tuning_share", tuning_share=Each([0, 1, None])),
     LEVELS("epsilon", epsilon=Each([0, inf, 1e-13])),
     LEVELS("inner", inner="all"),

@@ -1,5 +1,6 @@
 """Releases of applications, for contract tests."""
 
-from applications_cases.releases import cells, levels, series, tuning, variants
+from applications_cases.releases import cells, hubs, levels, series, tuning, variants
 
-CASES = [*cells.CASES, *levels.CASES, *series.CASES, *tuning.CASES, *variants.CASES]
+ROOMS = (cells, hubs, levels, series, tuning, variants)
+CASES = [case for room in ROOMS for case in room.CASES]

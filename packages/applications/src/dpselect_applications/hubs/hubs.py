@@ -73,21 +73,27 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from dpselect import validation
-from dpselect.budget.zcdp import SLACK
-from dpselect.draws.exact import noisy_counts
-from dpselect.draws.sequence import largest
+from dpselect import Plan, Query, Release, Spend, tables
 from dpselect.errors import ParameterError
+from dpselect.extend import (
+    SLACK,
+    Claim,
+    Columns,
+    Design,
+    Indices,
+    NodeRows,
+    Nodes,
+    OnInvalid,
+    Values,
+    largest,
+    noisy_counts,
+    of_persons,
+    query,
+    reads,
+    validation,
+)
 from dpselect.mechanisms import NoisySequence, TopK
-from dpselect.networks.edge_queries import Nodes, reads
-from dpselect.networks.edge_table import EdgeTable, NodeRows
-from dpselect.networks.graph import Graph, built
-from dpselect.networks.metrics import degree_facts, of_persons
-from dpselect.networks.reading import Ends
-from dpselect.plan import Plan, Spend
-from dpselect.query import Claim, Columns, Design, Query, query
-from dpselect.release import Release
-from dpselect.typing import Indices, OnInvalid, Values
+from dpselect.networks import METRICS, EdgeTable, Graph
 
 LARGEST_FLOW = 2**31 - 1
 
@@ -248,7 +254,7 @@ class Hubs(Query[Release[Any]]):
         epsilon = self.epsilon
         least = ESTIMATED_FROM * times * (1 if n >= MANY_NODES else 5)
         share = self.degrees_share or (1.0 if epsilon < least else 0.5)
-        facts = of_persons(degree_facts(n), rows.max_per_user)
+        facts = of_persons(METRICS["degree"].facts(n), rows.max_per_user)
         first = NoisySequence(epsilon=epsilon * share).for_objective(facts)
         rest = epsilon - first.epsilon
         most = 2 * largest_cap(n) * (candidates + 2) * times
@@ -290,8 +296,6 @@ class _Hubs(Design[Release[Any]]):
     counted: bool
 
     def check(self, data: object) -> None:
-        from dpselect import tables
-
         if tables.is_lazy(data) or isinstance(data, EdgeTable):
             raise ParameterError(IN_MEMORY)
         super().check(data)
@@ -374,15 +378,20 @@ def betweenness(graph: Graph, hubs: Sequence[int], caps: Sequence[int]) -> Value
     Returns:
         Shape ``(m,)``, >= 0. Private.
     """
+    from scipy.sparse import csr_array
+
     found = []
     for hub, cap in zip(hubs, caps, strict=True):
         here, there, size = ego_edges(graph, hub)
         size = min(size, cap)
         inside = (here < size) & (there < size)
-        spokes = np.column_stack([np.arange(size), np.full(size, size)])
-        edges = np.concatenate([np.column_stack([here, there])[inside], spokes])
-        ego = built(Ends(*edges.T), range(size + 1))
-        found.append(ego.ego_betweenness()[size])
+        ends = (
+            np.concatenate([here[inside], np.arange(size)]),
+            np.concatenate([there[inside], np.full(size, size)]),
+        )
+        # A matrix of two nodes is one, where an array of as many columns may be pairs.
+        matrix = csr_array((np.ones(ends[0].size, bool), ends), shape=(size + 1, size + 1))
+        found.append(Graph.from_edges(matrix, nodes=size + 1).ego_betweenness()[size])
     return np.array(found)
 
 

@@ -20,7 +20,8 @@ import networkx as nx
 import numpy as np
 
 import dpselect as dp
-from dpselect.networks import Graph, hubs
+from dpselect.networks import Graph
+from dpselect_applications.hubs import hubs
 
 DATA = Path(os.environ["DPSELECT_DATA"])
 RESULTS = Path(__file__).with_name("results") / "hubs.csv"

@@ -4,12 +4,15 @@ from functools import cache
 from itertools import combinations, product
 
 import numpy as np
+import polars as pl
 import pytest
 
 import dpselect as dp
-from dpselect.draws.exact.samplers import intercepted
-from dpselect.networks import Graph, hubs
-from dpselect.networks.hubs import moved_together
+from dpselect.extend import intercepted
+from dpselect.networks import Graph
+from dpselect_applications.hubs import hubs
+from dpselect_applications.hubs.hubs import moved_together
+from dpselect_conformance import replay
 
 N = 5
 PAIRS = list(combinations(range(N), 2))
@@ -123,6 +126,27 @@ def test_degrees_alone_are_one_noisy_sequence():
     assert released[0].answer == released[1].answer == (0, 3)
     assert released[0].noisy_scores == released[1].noisy_scores == (3.0, 2.0)
     assert "degree" in str(released[0])
+
+
+def test_degrees_that_may_be_noise_are_said_to_be():
+    query = dp.Hubs(metric="ego-betweenness", nodes=900, k=2, epsilon=1.0)
+    star = [(0, other) for other in range(2, 400)] + [(1, other) for other in range(400, 800)]
+
+    assert query.release(star).usable == (True, True)
+    assert query.release([(7, 7)]).usable == (False, False)
+
+
+def test_a_person_more_is_what_is_paid_for():
+    """As tests/networks/test_users.py has it for other nodes."""
+    query = dp.Hubs(nodes=5, k=2, user="who", max_per_user=2, epsilon=1.0, degrees_share=0.5)
+    rows = [(0, i, 9) for i in range(1, 5)] + [(1, 2, 0), (1, 3, 0), (2, 3, 1), (2, 4, 1)]
+
+    def drawn(rows):
+        schema = ["source", "target", "who"]
+        return query.release(pl.DataFrame(rows, schema=schema, orient="row"))
+
+    replay(drawn, rows, [row for row in rows if row[2] != 1]).raise_if_failed()
+    assert drawn(rows).neighbours is dp.Neighbours.ADD_REMOVE
 
 
 def test_one_edge_moves_all_counts_together_by_what_the_noise_is_made_for(counts):
