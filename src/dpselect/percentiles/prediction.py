@@ -211,8 +211,8 @@ def _errors(design: PercentilesDesign, shaped: Iterable[Shaped], probability: fl
             np.percentile(values, design.percents, method=end) for end in ("lower", "higher")
         )
         far = np.maximum(np.maximum(low - drawn, drawn + wide - high), 0.0)
-        # Half a standard deviation on the safe side.
-        safe = probability + sqrt(probability * (1 - probability) / len(far)) / 2
+        # A standard deviation of the share on the safe side.
+        safe = probability + sqrt(probability * (1 - probability) / len(far))
         worst = np.maximum(worst, np.quantile(far, min(safe, 1.0), axis=0, method="higher"))
     return worst
 
