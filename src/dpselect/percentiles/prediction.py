@@ -130,10 +130,10 @@ def expected(query: Percentiles, numbers: Iterable[int]) -> str | None:
     each = "" if query.by is None else " in each group"
     columns: dict[str, list[Any]] = {"p": [f"{p:g}" for p in design.percents]}
     assumed = {one: [*_shaped(design.points, one)] for one in sorted(numbers)}
-    errors = [_errors(design, shaped, 0.95) for shaped in assumed.values()]
-    # A bound for more rows holds for fewer at best: where candidates tie it may be larger.
-    errors = np.maximum.accumulate(errors[::-1])[::-1]
-    for (one, shaped), far in zip(assumed.items(), errors, strict=True):
+    worst = np.array([_errors(design, shaped, 0.95) for shaped in assumed.values()])
+    # Of fewer rows no error is smaller, though by chance or where candidates tie it may be.
+    worst = np.maximum.accumulate(worst[::-1])[::-1]
+    for (one, shaped), far in zip(assumed.items(), worst, strict=True):
         found = _in_words(design, far)
         if design.intervals is not None:
             pairs = zip(found, _in_words(design, _widths(design, shaped)), strict=True)
