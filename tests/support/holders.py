@@ -52,15 +52,21 @@ REFUSED, FAILED = 3, 4
 
 def exit_of_a_fork(use):
     """Return how a child that calls a function ends: 0 or 1 if that is true or not."""
-    child = os.fork()
-    if child == 0:  # pragma: no cover -- in the child
-        try:
-            os._exit(0 if use() else 1)
-        except REFUSALS:
-            os._exit(REFUSED)
-        except BaseException:  # noqa: BLE001 -- a child never returns to pytest
-            os._exit(FAILED)
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    status = -1
+    for _ in range(3):
+        child = os.fork()
+        if child == 0:  # pragma: no cover -- in the child
+            try:
+                os._exit(0 if use() else 1)
+            except REFUSALS:
+                os._exit(REFUSED)
+            except BaseException:  # noqa: BLE001 -- a child never returns to pytest
+                os._exit(FAILED)
+        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        if status >= 0:
+            break
+        # A signal: with threads of other libraries a child may crash before it begins.
+    return status
 
 
 def refused(use, one):
