@@ -189,7 +189,6 @@ from dpselect.plan import (
     plan_of as plan_of,
 )
 from dpselect.query import (
-    ANYTHING as ANYTHING,
     NOTHING as NOTHING,
     Claim as Claim,
     Columns as Columns,
