@@ -189,6 +189,7 @@ from dpselect.plan import (
     plan_of as plan_of,
 )
 from dpselect.query import (
+    ANYTHING as ANYTHING,
     NOTHING as NOTHING,
     Claim as Claim,
     Columns as Columns,
