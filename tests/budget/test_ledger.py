@@ -11,7 +11,6 @@ from random import Random
 import pytest
 from hypothesis import given, settings, strategies as st
 
-import dpselect as dp
 from dpselect.budget import Budget, ledger
 from dpselect.budget.totals import Period, Persons
 from dpselect.errors import (
@@ -186,38 +185,6 @@ def test_whatever_became_of_its_bytes_a_ledger_is_read_or_refused(path, budget):
             refused += 1
 
     assert 100 < refused < 200
-
-
-def of_version_5(path):
-    with closing(sqlite3.connect(path)) as file:
-        file.executescript(Path(__file__).with_name("schema_5.sql").read_text("utf-8"))
-
-
-def of_version_6(path):
-    """As version 5, in the tables of the version between."""
-    of_version_5(path)
-    Budget.open(path)
-    with closing(sqlite3.connect(path, isolation_level=None)) as file:
-        file.execute("ALTER TABLE answers DROP COLUMN shown")
-        file.execute("PRAGMA user_version = 6")
-
-
-@pytest.mark.parametrize("make", [of_version_5, of_version_6])
-def test_an_older_ledger_is_upgraded_where_it_is(path, make):
-    """It has a long list of candidates, an answer, a refund and a draw."""
-    make(path)
-    budget = Budget.open(path)
-    first, second, third = budget.entries
-    top = dp.Query.from_dict(first.question["written"])
-
-    assert top.candidates == tuple(f"w{n}" for n in range(400))
-    assert top.release(None, budget=budget.for_request(source="a.csv")).repeated
-    assert (second.refunded, third.answer, budget.remaining) == (0.25, {"answer": [3]}, 8.0)
-    assert budget.spend(0.5, neighbours="add-remove").sequence == 4
-    assert Budget.open(path).entries == budget.entries
-    assert "w0" in budget.to_html()
-    with pytest.raises(sqlite3.IntegrityError):
-        tamper(path, "DELETE FROM answers")
 
 
 @pytest.mark.parametrize(

@@ -45,14 +45,6 @@ PATIENCE = 120.0
 
 APPLICATION_ID = int.from_bytes(b"dpsl", "big")
 SCHEMA_VERSION = 7
-_VERSION = (
-    f"PRAGMA application_id = {APPLICATION_ID}",
-    f"PRAGMA user_version = {SCHEMA_VERSION}",
-)
-
-OLDER = range(5, SCHEMA_VERSION)
-"""Versions that are upgraded in place. 5 had draws and long lists in tables of their own, 6 no
-tables as they were shown."""
 
 _KEPT = ("answer", "shown", "release")
 """Fields of an entry that are written with its answer."""
@@ -162,8 +154,6 @@ class Ledger:
                 "--create` or dpselect.Budget(..., path=...)"
             )
         with connected(self.path) as connection:
-            if (version := _version(connection, self.path)) in OLDER:
-                _upgrade(connection, version)
             self._stated = _stated(connection, self.path)
         self.totals = _totals(self._stated, self.path)
         self._seen: tuple[int, str] = (0, "")
@@ -364,23 +354,21 @@ def _no_place(path: str | Path, why: object) -> LedgerError:
     return LedgerError(f"a ledger cannot be made at {str(path)!r}: {why}")
 
 
-def _schema() -> list[str]:
-    """Return the statements that make a ledger."""
-    from importlib.resources import files
-
-    return files("dpselect.budget").joinpath("ledger.sql").read_text("utf-8").split("\n\n")
-
-
 def _create(totals: Totals, path: Path) -> None:
     """Make a ledger under another name and link it to ``path``, unless one is there by then."""
+    from importlib.resources import files
+
     check_folder(path, "ledger")
+    schema = files("dpselect.budget").joinpath("ledger.sql").read_text("utf-8").split("\n\n")
     try:
         with TemporaryDirectory(prefix=".ledger-", dir=path.parent) as folder:
             made = Path(folder) / "new"
             made.touch()
             with connected(made, begin="BEGIN IMMEDIATE") as connection:
-                for statement in (*_schema(), *_VERSION):
+                for statement in schema:
                     connection.execute(statement)
+                connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+                connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
                 row = totals.epsilon, totals.delta, totals.neighbours.value
                 insert = "INSERT INTO totals VALUES (?, ?, ?, ?, hex(randomblob(16)))"
                 connection.execute(insert, (*row, json.dumps(totals.terms())))
@@ -391,11 +379,11 @@ def _create(totals: Totals, path: Path) -> None:
         raise _no_place(path, error.strerror) from None
 
 
-def _version(connection: sqlite3.Connection, path: Path) -> int:
-    """Return the version of the schema of a ledger.
+def _stated(connection: sqlite3.Connection, path: Path) -> list[tuple[Any, ...]]:
+    """Return what a ledger states: totals, terms and identity.
 
     Raises:
-        LedgerError: It is not a ledger.
+        LedgerError: It is not a ledger, or one of another version.
     """
     application, version = (
         connection.execute(f"PRAGMA {name}").fetchone()[0]
@@ -403,51 +391,12 @@ def _version(connection: sqlite3.Connection, path: Path) -> int:
     )
     if application != APPLICATION_ID:
         raise not_ours(path, "ledger")
-    return int(version)
-
-
-def _stated(connection: sqlite3.Connection, path: Path) -> list[tuple[Any, ...]]:
-    """Return what a ledger states: totals, terms and identity.
-
-    Raises:
-        LedgerError: It is not a ledger, or one of another version.
-    """
-    if (version := _version(connection, path)) != SCHEMA_VERSION:
+    if version != SCHEMA_VERSION:
         raise LedgerError(
             f"the ledger {path} has schema version {version}, this dpselect reads version "
             f"{SCHEMA_VERSION}"
         )
     return connection.execute("SELECT * FROM totals").fetchall()
-
-
-def _upgrade(connection: sqlite3.Connection, version: int) -> None:
-    """Bring a ledger of an older version to this one, in one transaction."""
-    connection.execute("BEGIN IMMEDIATE")
-    for name in connection.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'"):
-        connection.execute(f"DROP TRIGGER {name[0]}")
-    fill = "INSERT INTO answers SELECT sequence,"
-    moved = [f"{fill} is_last, token, answer, NULL, release FROM older", "DROP TABLE older"]
-    if version == 5:
-        lists = dict(connection.execute("SELECT sha256, json FROM lists").fetchall())
-
-        def whole(one: dict[str, Any]) -> Any:  # noqa: ANN401 -- any JSON value
-            is_list = {*one} == {"count", "first", "last", "sha256"} and one["sha256"] in lists
-            return json.loads(lists[one["sha256"]]) if is_list else one
-
-        connection.create_function(
-            "whole", 1, lambda text: text and json.dumps(json.loads(text, object_hook=whole))
-        )
-        moved = [
-            "UPDATE entries SET question = whole(question)",
-            f"{fill} 1, token, whole(answer), NULL, whole(release) FROM older",
-            f"{fill} 0, token, whole(answer), NULL, NULL FROM draws",
-            *(f"DROP TABLE {name}" for name in ("older", "draws", "lists")),
-        ]
-    [answers] = [one for one in _schema() if one.startswith("CREATE TABLE answers")]
-    triggers = [one for one in _schema() if one.startswith("CREATE TRIGGER")]
-    renamed = "ALTER TABLE answers RENAME TO older"
-    for statement in (renamed, answers, *moved, *triggers, *_VERSION, "COMMIT"):
-        connection.execute(statement)
 
 
 def _totals(stated: list[tuple[Any, ...]], path: Path) -> Totals:
