@@ -38,7 +38,6 @@ def test_an_installed_package_without_its_own_dependency_says_so(tmp_path, monke
 
 
 EXTRAS = {
-    "accounting": ["dp_accounting"],
     "duckdb": ["duckdb"],
     "formats": ["fastexcel", "networkx", "pyreadstat"],
     "geo": ["geopandas", "pyarrow", "pyproj", "shapely"],

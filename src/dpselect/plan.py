@@ -53,8 +53,6 @@ class Spend:
         times: Number of such steps that a single individual can take part in.
         delta: Delta of one step, in [0, 1].
         rho: zCDP parameter of one step; if not given, that of any ``epsilon``-DP step.
-        laplace: Whether the Laplace mechanism at ``epsilon`` dominates each step (Theorem 3
-            of ``docs/report``).
 
     Raises:
         ParameterError: A number is out of its range.
@@ -65,7 +63,6 @@ class Spend:
     times: Annotated[int, validation.integers(1)] = 1
     delta: Annotated[float, DELTA] = 0.0
     rho: Annotated[float | None, validation.numbers(0, inf)] = None
-    laplace: bool = False
 
     def __post_init__(self) -> None:
         validation.keep_checked(self)
@@ -185,16 +182,6 @@ class Plan:
         """The zCDP parameter of all spends together, outside an event of probability delta."""
         return fsum([spend.rho_of_all for spend in self.spends])
 
-    @property
-    def laplace_rounds(self) -> int:
-        """The number of steps, if they cost the same and Laplace noise dominates each; or 0."""
-        each = {spend.epsilon for spend in self.spends}
-        if len(each) != 1 or self.delta > 0 or not all(s.laplace for s in self.spends):
-            return 0
-        steps = sum(spend.times for spend in self.spends)
-        # Of a whole that costs more than its steps nothing is known but epsilon and rho.
-        return steps if self.epsilon >= steps * each.pop() * (1 - ROUNDING) else 0
-
     def reserve(self, budget: SupportsSpend | None) -> Callable[[], Receipt]:
         """Decide on the whole price, and return the function that charges it, once.
 
@@ -223,7 +210,6 @@ class Plan:
             "rho": self.rho or None,
             "user": self.user,
             "mechanism": self.description,
-            "laplace_rounds": self.laplace_rounds,
             "question": self._question,
             "repeatable": self.query is not None and self.query.is_repeatable,
         }

@@ -6,6 +6,8 @@ from math import exp, inf, sqrt
 
 import numpy as np
 import pytest
+from dp_accounting import NeighboringRelation, RandomizedResponseDpEvent, ZCDpEvent
+from dp_accounting.rdp import RdpAccountant
 from hypothesis import assume, given, strategies as st
 from scipy.stats import norm
 
@@ -155,3 +157,18 @@ def test_far_in_the_tail_the_price_is_rounded_up():
 
     assert delta_of_gaussian(24.0, 300.0) > near > far > 0
     assert delta_of_gaussian(1.0, 1e4) == 0
+
+
+@pytest.mark.parametrize(
+    ("event", "rho"),
+    [
+        (ZCDpEvent(0.1**2 / 8), 0.1**2 / 8),
+        (RandomizedResponseDpEvent(2 / (1 + exp(0.1)), num_buckets=2), rho_of_pure(0.1)),
+    ],
+)
+def test_an_accountant_of_others_finds_what_is_spent(event, rho):
+    accountant = RdpAccountant(neighboring_relation=NeighboringRelation.REPLACE_ONE)
+    accountant.compose(event, 200)
+
+    # It tries some orders alone, and knows the law of a response.
+    assert 0.95 < accountant.get_epsilon(1e-6) / epsilon_of(200 * rho, 1e-6) < 1.001

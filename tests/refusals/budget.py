@@ -69,7 +69,6 @@ ROWS = [
     refusing(Persons, "who")("rows", rows=Each([0, 1.5, True, 2**53 + 1])),
     refusing(Period, unit="one-period")("period", length="week"),
     refusing(Period, "day")("period_unit", unit="person"),
-    SPENT("laplace_rounds", laplace_rounds=Each([-1, 1.0, True, "2"])),
     # What is released for persons is no release by rows: a row moves those that count.
     SPENT("protects", NeighboursError, user=""),
     OF_PERSONS("user", NeighboursError),

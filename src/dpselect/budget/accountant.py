@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, fields, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, TypeAlias, Unpack
+from typing import Any, Self, TypeAlias, Unpack
 
 from dpselect import validation, writing
 from dpselect._numbers import exact
@@ -21,10 +21,6 @@ from dpselect.budget.totals import RECORDS, Composition, Period, Persons, Totals
 from dpselect.errors import BudgetError, InsufficientBudgetError
 from dpselect.neighbours import Neighbours, NeighboursLike
 from dpselect.passes import stated_rows
-
-if TYPE_CHECKING:
-    import dp_accounting
-
 
 Decision: TypeAlias = tuple[str, Sums, list[tuple[Entry, Sums]]]
 """Period and sums of a share before spends, and their entries with the sums after each."""
@@ -188,7 +184,6 @@ class Budget:
         user: str | None = None,
         mechanism: str = "",
         note: str = "",
-        laplace_rounds: int = 0,
     ) -> Entry:
         """Record what a release is about to cost; draw only after this returned.
 
@@ -206,9 +201,6 @@ class Budget:
             mechanism: What is released.
             note: Anything to remember; public, like the rest of the entry. That of
                 ``for_request`` if empty.
-            laplace_rounds: The number of adaptive rounds at ``epsilon / laplace_rounds`` each,
-                if the Laplace mechanism of that epsilon dominates each of them, as it does
-                permute-and-flip; else 0. ``to_dp_events`` makes use of it.
 
         Returns:
             The entry, which no crash of this process can undo when there is a ledger.
@@ -486,19 +478,6 @@ class Budget:
         One self-contained page. It holds what the entries hold, released values among them.
         """
         return words.html(self, name="budget" if self.path is None else self.path.name)
-
-    def to_dp_events(self) -> dp_accounting.ComposedDpEvent:
-        """Return the spends as an event for an accountant of ``dp_accounting``.
-
-        ``dpselect.budget.events`` says which, and what the accountant must be created with.
-
-        Raises:
-            MissingDependencyError: ``dp_accounting`` is not installed.
-            BudgetError: A spend has a delta of its own, for which it has no event.
-        """
-        from dpselect.budget import events
-
-        return events.composed(self.entries, delta=self.delta)
 
     def __copy__(self) -> Self:
         return self

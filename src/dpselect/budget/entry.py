@@ -161,8 +161,6 @@ class Entry:
         epsilon: In nats; finite, > 0, or 0 beside a delta > 0.
         delta: In [0, 1).
         rho: Finite, >= 0, and never more than what ``epsilon`` implies; that beside a delta.
-        laplace_rounds: The number of adaptive rounds at ``epsilon / laplace_rounds`` each, if
-            the Laplace mechanism of that epsilon dominates each of them; else 0.
         steps: How many neighbour steps of the release one of the budget's is: the rows of a
             person, where the release protects a row; all amounts are for so many.
         refunded: What was given back of ``epsilon`` when the outcome was known, in nats.
@@ -192,7 +190,6 @@ class Entry:
     delta: float
     rho: float
     neighbours: Neighbours
-    laplace_rounds: int = 0
     steps: int = 1
     refunded: float = 0.0
     sequence: int = 0
@@ -228,7 +225,6 @@ def priced(
     epsilon: object,
     delta: object = 0.0,
     rho: object = None,
-    laplace_rounds: object = 0,
     *,
     neighbours: Neighbours = Neighbours.ADD_REMOVE,
 ) -> Entry:
@@ -251,14 +247,13 @@ def priced(
         delta=failure,
         rho=implied if failure > 0 else min(implied, given),
         neighbours=neighbours,
-        laplace_rounds=validation.at_least("laplace_rounds", laplace_rounds, 0),
     )
 
 
 def grouped(cost: Entry, rows: int) -> Entry:
     """Return the price of a release by rows for a person with at most so many rows.
 
-    Laplace rounds are not kept. A delta of 1 or more is returned as 1, which no budget allows.
+    A delta of 1 or more is returned as 1, which no budget allows.
 
     Raises:
         InsufficientBudgetError: Its epsilon is more than any float.
@@ -274,9 +269,9 @@ def grouped(cost: Entry, rows: int) -> Entry:
     rho = zcdp.rho_of_pure(epsilon)
     if cost.delta == 0:
         rho = min(rho, rows**2 * cost.rho * (1 + zcdp.SLACK))
-        return replace(cost, epsilon=epsilon, rho=rho, laplace_rounds=0, steps=rows)
+        return replace(cost, epsilon=epsilon, rho=rho, steps=rows)
     times = float(rows)
     if cost.epsilon > 0:
         times = expm1(epsilon) / expm1(cost.epsilon) if epsilon < LARGEST_EXPONENT else inf
     delta = min(1.0, cost.delta * times * (1 + zcdp.SLACK))
-    return replace(cost, epsilon=epsilon, delta=delta, rho=rho, laplace_rounds=0, steps=rows)
+    return replace(cost, epsilon=epsilon, delta=delta, rho=rho, steps=rows)

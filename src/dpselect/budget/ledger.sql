@@ -28,12 +28,10 @@ CREATE TABLE entries (
     key TEXT NOT NULL DEFAULT '',
     token TEXT NOT NULL DEFAULT '',
     steps INTEGER NOT NULL DEFAULT 1 CHECK (typeof(steps) = 'integer' AND steps > 0),
-    laplace_rounds INTEGER NOT NULL DEFAULT 0 CHECK (laplace_rounds >= 0),
     epsilons TEXT NOT NULL,
     deltas TEXT NOT NULL,
     rhos TEXT NOT NULL,
     CHECK (typeof(epsilon) = 'real' AND typeof(delta) = 'real' AND typeof(rho) = 'real'),
-    CHECK (typeof(laplace_rounds) = 'integer'),
     CHECK (delta > 0 OR (epsilon > 0 AND rho > 0))
 )
 

@@ -27,9 +27,6 @@ class Draw(ABC):
     """
 
     name: str
-    laplace = False
-    """Whether one round is dominated by the Laplace mechanism of the same epsilon, and no
-    better pair of distributions is known."""
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}()"

@@ -109,7 +109,6 @@ class PermuteAndFlip(_NoisyMax):
     """
 
     name = "permute-and-flip"
-    laplace = True
 
     def _relative(self, gaps: Values) -> Values:
         return unrefused(np.exp(-gaps))
@@ -135,7 +134,6 @@ class LaplaceNoisyMax(_NoisyMax):
     """
 
     name = "laplace"
-    laplace = True
 
     def _relative(self, gaps: Values) -> Values:
         # Above the best score every noisy score has an exponential tail of mass e^-gap / 2: the

@@ -348,8 +348,7 @@ class Mechanism(ABC):
     def spend(self, purpose: str, k: int = 1) -> Spend:
         """Return the price of ``k`` rounds, each at ``epsilon / k``."""
         each = self.epsilon / k
-        draw = self.draw
-        return Spend(purpose, each, times=k, rho=draw.rho(each), laplace=draw.laplace)
+        return Spend(purpose, each, times=k, rho=self.draw.rho(each))
 
     def plan(self, k: int = 1, *, neighbours: NeighboursLike) -> Plan:
         """Return the price of a release of ``k`` candidates; needs no data.

@@ -267,7 +267,6 @@ class Groups:
             purpose=f"{spend.purpose}, of each group",
             epsilon=c * spend.epsilon,
             rho=min(rho, rho_of_pure(c * spend.epsilon)),
-            laplace=spend.laplace and c == 1,
         )
 
     @property
