@@ -93,7 +93,8 @@ class Kind(StrEnum):
             return kind
         cure = "cast or bin it first"
         if kind == cls.NUMBERS:
-            cure += f" (of Stata, SPSS or SAS: `column_type` {column}=integer, or text)"
+            # pandas holds integers with missing ones as floats.
+            cure += f": pandas' .astype('Int64'), `column_type` {column}=integer of Stata"
         if dtype == nw.Time:
             cure = f"give its hours, as pl.col({column!r}).dt.hour() of polars"
         if dtype.is_nested():
