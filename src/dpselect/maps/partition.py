@@ -155,7 +155,7 @@ def uniform_grids(grids: Sequence[int | tuple[int, int]]) -> list[Partition]:
     except TypeError:
         raise ParameterError("`grids` must be a list of integers, or of pairs") from None
     if not partitions:
-        raise ParameterError("`grids` must be at least one grid size")
+        raise ParameterError("`grids` must list the sizes of uniform grids, such as 16, 32")
     if len({partition.label for partition in partitions}) < len(partitions):
         raise ParameterError("`grids` must be different from each other")
     return partitions
