@@ -108,7 +108,6 @@ from .sensitivity import (
     TabulatedSensitivity as TabulatedSensitivity,
 )
 from .subsets import (
-    Statuses as Statuses,
     Subset as Subset,
 )
 from .trees import (

@@ -5,7 +5,7 @@ import polars as pl
 
 import dpselect as dp
 from dpselect.errors import ColumnError, DataError, PublicClaimError
-from dpselect.subsets import Statuses, Subset
+from dpselect.subsets import Subset
 from dpselect.tables import open_table
 from dpselect.tables.where import Comparison, filtered
 from support.refusals import Each, refusing, releasing
@@ -38,7 +38,6 @@ def compared(text):
 
 RETRIEVED = refusing(retrieved)
 PRIVATE = releasing(Subset, data=[77], n=9, beta=1, scheme="optimal", epsilon=1.0, delta=0.5)
-STATUSES = releasing(Statuses, data=[77], n=9, epsilon=2.0)
 OF_TABLE = releasing(dp.Subset, data=TABLE, n=5, epsilon=1.0, column="result")
 LABELLED = releasing(
     dp.Subset, data=TABLE, n=5, positive=1, epsilon=1.0, column="result", label="who"
@@ -72,7 +71,6 @@ ROWS = [
     PRIVATE("beta", beta=-1),
     PRIVATE("n", n=0),
     PRIVATE("does not exist", DataError),
-    STATUSES("does not exist", DataError),
     refusing(Subset(n=9, beta=1, scheme="optimal", epsilon=1.0, delta=0.5).retrieval)("d"),
     OF_TABLE("label", column=None, label="who"),
     OF_TABLE("label", column=None, positive="yes"),

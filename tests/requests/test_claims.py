@@ -24,7 +24,6 @@ CLAIMS = {
     "Map": {"measure"},
     "PercentileRecord": {"label", "records", "on_invalid"},
     "Percentiles": {"assumed_records", "on_invalid"},
-    "Statuses": {"n"},
     "Subset": {"n", "d", "positive", "label"},
     "TopKeys": {"assumed_people"},
     "TopNodes": {"max_degree", "on_invalid"},

@@ -1,4 +1,4 @@
-"""Subset retrieval of private size, and released statuses, against their definitions."""
+"""Subset retrieval of private size, against its definition."""
 
 from collections import Counter
 from fractions import Fraction
@@ -7,25 +7,12 @@ from math import exp
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from dpselect.draws.exact import noisy_counts
-from dpselect.subsets import Statuses, Subset
+from dpselect.subsets import Subset
 from dpselect.subsets.subset import SMALLEST_SIZE_EPSILON
 
 OPTIMAL = {"n": 9, "beta": 1, "scheme": "optimal", "epsilon": 1.0, "delta": 0.5}
-
-
-@pytest.mark.slow
-def test_released_statuses_follow_their_law():
-    """Unseeded: false alarm 1 in 10^6."""
-    drawn = [Statuses(n=2, epsilon=1.0).release([0]).answer for _ in range(6000)]
-    kept = sum(0 in members for members in drawn)
-    added = sum(1 in members for members in drawn)
-    flip = 1 / (1 + exp(1))
-
-    assert stats.binomtest(kept, 6000, 1 - flip).pvalue > 1e-6
-    assert stats.binomtest(added, 6000, flip).pvalue > 1e-6
 
 
 def trimmed_law(subset, size, n):

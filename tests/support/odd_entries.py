@@ -148,7 +148,6 @@ READ = {
             "TopKeys with intervals": dp.TopKeys(k=1, candidates=range(9), **SEQUENCE, **BOTH),
         },
         "members": {
-            "Statuses": dp.Statuses(n=9, epsilon=1.0),
             "Subset": dp.Subset(n=9, epsilon=1.0),
             "Subset of a public size": dp.Subset(n=9, d=2, epsilon=1.0),
         },

@@ -12,6 +12,7 @@ from dpselect.mechanisms import by_name
 from dpselect.neighbours import Neighbours
 from dpselect.percentiles import percentile_rank
 from dpselect_planner import assembly
+from dpselect_pooling import PooledOutcomes
 from support.refusals import refused
 
 ADD_REMOVE, SUBSTITUTE = Neighbours.ADD_REMOVE, Neighbours.SUBSTITUTE
@@ -260,7 +261,7 @@ const copied = (task, mechanism) => {
         ("keys", "optimal", dp.Keys),
         ("subset", "optimal", dp.Subset),
         ("subset", "pure", dp.Subset),
-        ("response", "randomised-response", dp.subsets.Statuses),
+        ("response", "randomised-response", PooledOutcomes),
     ],
 )
 def test_what_is_copied_in_python_is_a_query(page, task, mechanism, query):
@@ -270,5 +271,5 @@ def test_what_is_copied_in_python_is_a_query(page, task, mechanism, query):
     exec(python.partition("\nprint(")[0], names)  # noqa: S102 -- our own words
 
     assert isinstance(names["query"], query)
-    assert names["query"].epsilon == 0.7
+    assert names["query"].plan.epsilon == pytest.approx(0.7)
     assert "print(query.release(" in python

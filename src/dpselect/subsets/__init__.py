@@ -1,7 +1,6 @@
 """Private subset retrieval: release the members of a set, with a few errors.
 
-``Subset`` releases a subset near a private one, of public or of private size; ``Statuses``
-flips the status of every person. The theorems are bounds on delta.
+``Subset`` releases a subset near a private one, of public or of private size.
 """
 
 from dpselect.lazy import attach

@@ -6,6 +6,5 @@ from dpselect_planner import (
 )
 
 from .subset import (
-    Statuses as Statuses,
     Subset as Subset,
 )

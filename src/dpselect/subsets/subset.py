@@ -1,4 +1,4 @@
-"""A subset of people near a private one, or the status of each person, flipped by itself."""
+"""A subset of people near a private one."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from typing import Annotated, Any
 import numpy as np
 
 from dpselect import validation
-from dpselect.draws.exact import bernoulli, inversion
 from dpselect.draws.exact.inversion import LARGEST_EPSILON
 from dpselect.draws.exact.noisy_counts import discrete_laplace, scale_for
 from dpselect.errors import ParameterError
@@ -19,7 +18,7 @@ from dpselect.neighbours import Neighbours
 from dpselect.plan import Plan, Spend
 from dpselect.query import ANYTHING, NOTHING, Claim, Columns, Design, Query, query
 from dpselect.release import Release
-from dpselect.subsets.reading import Members, bound, check_number, checked_members, word
+from dpselect.subsets.reading import Members, bound, check_number, word
 from dpselect.subsets.schemes import (
     POSITIVES,
     Errors,
@@ -360,64 +359,5 @@ class SubsetDesign(Design[SubsetRelease]):
                 retrieval = self.of_size(min(max(int(noisy), 0), self.rows.n))
             drawn = retrieval.draw(members)
             return SubsetRelease(tuple(names[person] for person in drawn), plan)
-
-        return draw
-
-
-@query
-class Statuses(Query[Release[int]]):
-    """The status of every person, flipped with probability ``1/(1 + e^ε)``.
-
-    Data are the positions of the members, and the answer those of the released members,
-    ascending: about ``n/(1 + e^ε)`` strangers among them. No trusted curator is needed, since
-    each person can flip their own status. The probability is an exact fraction, rounded up by
-    less than one part in ``2^100``; above an epsilon of 1000 it is that of 1000.
-
-    Guarantee:
-        ``epsilon``-DP under ``SUBSTITUTE``: one person's status changes. ``n`` is public.
-
-    Attributes:
-        n: Number of people, at least 1.
-        epsilon: Price of the release, in nats; finite, > 0.
-
-    Source: Warner 1965, doi:10.1080/01621459.1965.10480775.
-
-    Examples:
-        >>> import dpselect as dp
-        >>> members = dp.subsets.Statuses(n=1000, epsilon=3.0).release(range(20)).answer
-        >>> set(members) <= set(range(1000))
-        True
-    """
-
-    n: Annotated[int, Claim(), validation.integers(1, MOST_PEOPLE)]
-    epsilon: Annotated[float, validation.positive]
-
-    def design(self) -> _Flips:
-        return _Flips(
-            plan=Plan(
-                mechanism="randomised response",
-                spends=(Spend("one status", self.epsilon),),
-                epsilon=self.epsilon,
-                neighbours=Neighbours.SUBSTITUTE,
-                public=(PEOPLE,),
-                composition="parallel: each status is flipped by itself, and a person has one",
-            ),
-            n=self.n,
-            chance=inversion.flip_chance(self.epsilon),
-        )
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Flips(Design[Release[int]]):
-    n: int
-    chance: Fraction
-
-    def prepare(self, data: Any) -> Callable[[Plan], Release[int]]:  # noqa: ANN401
-        inside = set(checked_members(data, self.n))
-        bits = [person in inside for person in range(self.n)]
-
-        def draw(plan: Plan) -> Release[int]:
-            flipped = bernoulli.flipped(bits, self.chance)
-            return Release(tuple(person for person, bit in enumerate(flipped) if bit), plan)
 
         return draw

@@ -13,7 +13,6 @@ from dpselect.draws.exact.inversion import (
     Weights,
     draw,
     exp_minus,
-    flip_chance,
     resolve,
     resume,
 )
@@ -114,22 +113,6 @@ def test_exp_is_enclosed_tightly(x, bits):
     assert finer_low <= high << 100
     assert high - low <= 4 * bits * 64
     assert high / 2**bits == pytest.approx(exp(-x), abs=1e-14)
-
-
-@given(
-    epsilon=st.one_of(
-        st.floats(2.0**-1000, 1000), st.floats(1e-20, 1e-6), st.sampled_from([1e4, 1e300])
-    )
-)
-def test_a_flip_chance_is_a_fraction_just_above_its_bound(epsilon):
-    """1/(1 + e^eps) itself is enclosed by finer bounds of e^-eps."""
-    chance = flip_chance(epsilon)
-    low, high = exp_minus(Fraction(min(epsilon, 1000.0)), 2500)
-    least, most = (Fraction(z, (1 << 2500) + z) for z in (low, high))
-
-    assert most <= chance or (epsilon < 1e-30 and chance == Fraction(1, 2))
-    assert chance <= Fraction(1, 2)
-    assert chance <= least * (1 + Fraction(1, 2**100))
 
 
 DECAYS = [Fraction(1, 3), Fraction(40), Fraction(1, 10**6), Fraction(7, 10**30)]

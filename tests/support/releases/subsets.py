@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from dpselect.subsets import Statuses, Subset
+from dpselect.subsets import Subset
 from dpselect_conformance import ReleaseCase
 
 PEOPLE = 12
@@ -48,5 +48,4 @@ CASES = [
         one_status_changed,
         data=_table,
     ),
-    ReleaseCase("Statuses", Statuses(n=PEOPLE, epsilon=1.5), one_status_changed),
 ]

@@ -22,7 +22,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from itertools import accumulate
-from math import ceil
 
 from dpselect.draws.exact import bits as source
 
@@ -195,24 +194,3 @@ def _table(powers: Powers, place: int) -> tuple[list[int], list[int]]:
         highs.append(high)
         low, high = low * factor[0] >> powers.bits, -(-high * factor[1] >> powers.bits)
     return lows, highs
-
-
-def flip_chance(epsilon: float) -> Fraction:
-    """Return a fraction that is at least ``1/(1 + e^ε)``, and hardly above.
-
-    A bit that is flipped with this chance is ``epsilon``-DP: with ``z = e^(-ε)`` the chance
-    ``z/(1 + z)`` rises with ``z``, so an upper bound of ``z`` gives an upper bound of the
-    chance, and the log odds ``ln((1 - ρ)/ρ)`` are at most ``epsilon``.
-
-    Args:
-        epsilon: The binary fraction that the float is; > 0. Above 1000 the chance is that
-            of 1000.
-
-    Returns:
-        In (0, 1/2], at most a factor ``1 + 2^-100`` above the bound.
-    """
-    x = Fraction(min(epsilon, LARGEST_EPSILON))
-    # e^-x has at most 1.45 x leading zero bits.
-    bits = PRECISION + ceil(1.5 * x)
-    high = min(exp_minus(x, bits)[1], 1 << bits)
-    return Fraction(high, (1 << bits) + high)

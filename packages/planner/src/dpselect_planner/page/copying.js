@@ -117,9 +117,18 @@ const RELEASES = {
     };
   },
   response: (read, epsilon) => ({
-    name: "Statuses",
+    name: "PooledOutcomes",
     what: "every person's yes or no, flipped by chance",
-    python: released("subsets.Statuses", [`n=people, epsilon=${epsilon},`], "members"),
+    python: [
+      "import dpselect as dp",
+      "import numpy as np",
+      "from dpselect_pooling import PooledOutcomes, flip_for",
+      "",
+      "alone = np.eye(people, dtype=bool)  # each person is a pool",
+      `flip = flip_for(alone, epsilon=${epsilon}, neighbours="substitute")`,
+      'query = PooledOutcomes(matrix=alone, flip=flip, neighbours="substitute")',
+      `print(query.release(statuses, ${BUDGET}))`,
+    ].join("\n"),
     command: "",
   }),
   releases: (read, epsilon) => ({
