@@ -79,7 +79,6 @@ CASES = {
     "map of persons": dp.Map(**{**MAP, "epsilon": 1e3}, method="adaptive", **PERSONS),
     "tree": dp.ID3Tree(**TREE, max_depth=2),
     "tree of persons": dp.ID3Tree(**TREE, max_depth=1, **PERSONS),
-    "columns": dp.BestColumns(**TREE, k=1, **NAMES),
     "nodes of persons": dp.TopNodes(**EDGES, metric="degree", k=6, **PERSONS),
 }
 CASES |= {

@@ -155,9 +155,9 @@ print(json.dumps([colour.candidate, day.candidate, node, budget.remaining, optio
 """
 
 
-OF_PACKAGES = ("BestOf", "Comparison", "HeavyCells", "Hubs", "Levels", "Search",
-               "Series", "StableArgmax", "TopVariants", "compare", "levels", "series", "tuning",
-               "variants")  # fmt: skip
+OF_PACKAGES = ("BestColumns", "BestOf", "Comparison", "HeavyCells", "Hubs", "Levels",
+               "Search", "Series", "StableArgmax", "TopVariants", "compare", "levels", "series",
+               "tuning", "variants")  # fmt: skip
 
 
 def test_python_releases_with_the_required_dependencies_alone(required):

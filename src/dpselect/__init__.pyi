@@ -1,4 +1,5 @@
 from dpselect_applications import (
+    BestColumns as BestColumns,
     BestOf as BestOf,
     HeavyCells as HeavyCells,
     Hubs as Hubs,
@@ -111,7 +112,6 @@ from .subsets import (
     Subset as Subset,
 )
 from .trees import (
-    BestColumns as BestColumns,
     ID3Tree as ID3Tree,
     TreeFront as TreeFront,
 )

@@ -16,7 +16,6 @@ from dpselect.trees import (
     ID3Classifier,
     InformationGainSensitivity,
     MultiObjectiveTreeClassifier,
-    PrivateSelectKBest,
     true_positive_rate,
     weighted_rates,
 )
@@ -58,7 +57,6 @@ FRONT = fitting(
     MultiObjectiveTreeClassifier, X, Y, epsilon=20.0, population=20, survivors=4, generations=3,
     domains=DOMAINS, classes=CLASSES, max_records=5000, random_state=0,
 )  # fmt: skip
-BEST = fitting(PrivateSelectKBest, X, Y, epsilon=0.5, k=1, **PUBLIC)
 ANY = refusing(fit_any)
 RATE = refusing(rate_of)
 WEIGHTED = refusing(weighted)
@@ -150,11 +148,7 @@ ROWS = [
     FRONT("max_records", PublicClaimError, max_records=10),
     FRONT("dominance", dominance="weak", selection="margin"),
     FRONT("max_depth", operators="published", max_depth=21),
-    BEST("k", k=Each([4, 0])),
-    BEST("criterion", criterion="chi2"),
-    BEST("classes", classes=None),
-    BEST("mechanism", mechanism="best"),
-    BEST("the horizon", criterion="information-gain", mechanism="shifted", max_records=2**31),
+    ID3("the horizon", criterion="information-gain", mechanism="shifted", max_records=2**31),
     RATE("from 0 to their total", dp.errors.DPSelectError, hits=Each([[3], [-1]]), total=2),
     RATE("be integers", dp.errors.DPSelectError, hits=Each([[0.5], [[1]]]), total=2),
     RATE("be integers", dp.errors.DPSelectError, hits=[1], total=2.5),

@@ -233,7 +233,6 @@ READ = {
         "edges in an engine": {"TopNodes of an EdgeTable": engine_edges},
         "records of a table": {
             "ID3Tree": trees.ID3Tree(max_depth=1, **BY_COLUMN),
-            "BestColumns": trees.BestColumns(k=1, **BY_COLUMN),
             "TreeFront": trees.TreeFront(**BY_COLUMN, **FRONT),
             "ID3Classifier, of a table": lambda table: id3(PUBLIC).fit(table, "y"),
         },
@@ -255,7 +254,6 @@ READ = {
             "MultiObjectiveTreeClassifier": fitted(
                 lambda: trees.MultiObjectiveTreeClassifier(**UNNAMED, **FRONT)
             ),
-            "PrivateSelectKBest": fitted(lambda: trees.PrivateSelectKBest(**UNNAMED, k=1)),
         },
     },
 }

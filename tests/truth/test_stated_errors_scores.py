@@ -41,12 +41,3 @@ def test_errors_are_met_on_the_worst_data_and_are_not_far_too_wide(name, n):
 
     assert of_lead(error * 1.001 + 2**-9) <= 0.05
     assert of_lead(error / WIDTHS[name]) > 0.05
-
-
-def test_columns_state_no_error():
-    query = dp.BestColumns(
-        domains={"a": [0, 1], "b": [0, 1, 2]}, classes=[0, 1], max_records=100, k=1,
-        epsilon=1.0, neighbours="add-remove",
-    )  # fmt: skip
-
-    assert query.plan.error is None

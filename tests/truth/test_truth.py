@@ -19,7 +19,8 @@ FAST, SLOW, PART = 450, 10_000, 500
 
 ROOMS = sorted(one.stem for one in Path(__file__).with_name("questions").glob("[a-z]*.py"))
 EVERY = {room: import_module(f"truth.questions.{room}") for room in ROOMS}
-EVERY |= brought("questions.cells", "questions.hubs", "questions.tables", "questions.tuning")
+APPLICATIONS = ("cells", "columns", "hubs", "tables", "tuning")
+EVERY |= brought(*(f"questions.{room}" for room in APPLICATIONS))
 QUESTIONS = {
     f"{room.rpartition('.')[2]} {name}": strategy
     for room, module in EVERY.items()

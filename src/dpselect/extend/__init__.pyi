@@ -214,6 +214,25 @@ from dpselect.tables.values import (
     of_objects as of_objects,
     width as width,
 )
+from dpselect.trees.base import (
+    RecordsQuery as RecordsQuery,
+    Sampler as Sampler,
+    Training as Training,
+)
+from dpselect.trees.counts import (
+    Counts as Counts,
+    level_passes as level_passes,
+)
+from dpselect.trees.criteria import (
+    Criterion as Criterion,
+    objective_of as objective_of,
+)
+from dpselect.trees.estimators import (
+    PrivateEstimator as PrivateEstimator,
+)
+from dpselect.trees.id3 import (
+    drawn_by as drawn_by,
+)
 from dpselect.typing import (
     Indices as Indices,
     OnInvalid as OnInvalid,

@@ -11,8 +11,8 @@ from dpselect.tables.groups import listed_groups
 from dpselect.tables.kinds import checked_names
 
 OURS = (
-    *("BestColumns", "ID3Tree", "Keys", "Map", "PercentileRecord"),
-    *("Percentiles", "Subset", "TopKeys", "TopNodes", "TreeFront"),
+    *("ID3Tree", "Keys", "Map", "PercentileRecord", "Percentiles"),
+    *("Subset", "TopKeys", "TopNodes", "TreeFront"),
 )
 """Titles of the queries of the core that a file may ask."""
 

@@ -1,3 +1,8 @@
+from dpselect_applications import (
+    BestColumns as BestColumns,
+    PrivateSelectKBest as PrivateSelectKBest,
+)
+
 from .criteria import (
     InformationGainSensitivity as InformationGainSensitivity,
     split_scores as split_scores,
@@ -11,8 +16,6 @@ from .domains import (
 from .estimators import (
     ID3Classifier as ID3Classifier,
     MultiObjectiveTreeClassifier as MultiObjectiveTreeClassifier,
-    PrivateSelectKBest as PrivateSelectKBest,
-    expected_failed_checks as expected_failed_checks,
 )
 from .front import (
     FrontRelease as FrontRelease,
@@ -21,7 +24,6 @@ from .front import (
     dp_moet as dp_moet,
 )
 from .id3 import (
-    BestColumns as BestColumns,
     ID3Tree as ID3Tree,
 )
 from .rates import (

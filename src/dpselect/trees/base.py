@@ -212,6 +212,10 @@ class _RecordsQuery(Query[Out]):
         return RecordsDesign(plan=plan, rows=training.rows, training=training)
 
 
+RecordsQuery = _RecordsQuery
+"""What a query of records with labels is made of; it is none that can be asked itself."""
+
+
 def _released(domain: Domain) -> Released:
     """Return what a tree may release of a column."""
     if isinstance(domain, Bins):

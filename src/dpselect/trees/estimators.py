@@ -18,20 +18,18 @@ from dpselect.mechanisms import MechanismLike
 from dpselect.neighbours import NeighboursLike
 from dpselect.plan import Plan, SupportsSpend
 from dpselect.query import Query
-from dpselect.release import Release
 from dpselect.tables.values import width
 from dpselect.trees import records
 from dpselect.trees.criteria import Criterion
 from dpselect.trees.domains import named_domains
 from dpselect.trees.front import FrontRelease, Operators, RateBound, Selection, TreeFront
-from dpselect.trees.id3 import BestColumns, ID3Tree, Splits
+from dpselect.trees.id3 import ID3Tree, Splits
 from dpselect.trees.records import CodedTable, Rows
 from dpselect.trees.tree import Tree, TreeRelease
 from dpselect.typing import Indices, OnInvalid, Values
 
 needed("sklearn", extra="standard")
 from sklearn.base import BaseEstimator, ClassifierMixin  # noqa: E402 -- after the check
-from sklearn.feature_selection import SelectorMixin  # noqa: E402
 from sklearn.utils.validation import (  # noqa: E402
     check_is_fitted,
     column_or_1d,
@@ -313,44 +311,6 @@ class MultiObjectiveTreeClassifier(PrivateTreeClassifier):
         return tags
 
 
-@dataclass(eq=False, repr=False)
-class PrivateSelectKBest(SelectorMixin, PrivateEstimator):  # type: ignore[misc]
-    """Select ``k`` columns privately by their information about the labels.
-
-    Its query is ``BestColumns``, which documents its parameters and the guarantee. ``domains``
-    may also be one domain for all columns or a sequence of one for each; ``budget`` is charged
-    ``epsilon`` by every fit. ``transform`` copies columns of its data without any protection.
-
-    Attributes:
-        selected_: Names of the columns, in the order drawn.
-
-    Examples:
-        >>> from dpselect.trees import PrivateSelectKBest
-        >>> x = [["rain", "red"], ["sun", "red"]] * 500
-        >>> y = ["in", "out"] * 500
-        >>> best = PrivateSelectKBest(
-        ...     epsilon=2.0, k=1, domains=[["rain", "sun"], ["red", "blue"]],
-        ...     classes=["in", "out"], max_records=2000,
-        ... ).fit(x, y)
-        >>> best.transform(x[:2]).tolist()
-        [['rain'], ['sun']]
-    """
-
-    _: KW_ONLY
-    k: int = 10
-    criterion: Criterion = "gini"
-    mechanism: MechanismLike | None = None
-    _kind = BestColumns
-
-    def _keep(self, release: Release[str]) -> None:
-        self.selected_ = release.answer
-
-    def _get_support_mask(self) -> Any:  # noqa: ANN401 -- an array, for scikit-learn
-        check_is_fitted(self)
-        numbered = [f"x{place}" for place in range(self.n_features_in_)]
-        return np.isin(getattr(self, "feature_names_in_", numbered), self.selected_)
-
-
 def _one_column(y: records.Labels) -> records.Labels:
     if isinstance(y, np.ndarray) and y.ndim == 2 and y.shape[1] == 1:
         return column_or_1d(y, warn=True)  # scikit-learn's warning about a column of labels
@@ -375,37 +335,3 @@ def _ascending(classes: Sequence[Any]) -> list[int]:
 def _no_rows(names: Sequence[str]) -> Any:  # noqa: ANN401 -- an array
     # scikit-learn looks at the values of a list to find its columns.
     return np.empty((0, len(names)))
-
-
-_CHECKS = {
-    "compares fits, whose draws differ": (
-        "check_fit_idempotent",
-        "check_supervised_y_2d",
-        "check_classifier_data_not_an_array",
-        "check_transformer_general",
-        "check_transformer_data_not_an_array",
-    ),
-    "noise can decide what a small table predicts": ("check_classifiers_one_label",),
-    "likewise, and probabilities are of all declared classes": ("check_classifiers_train",),
-    "a missing label is repaired: an error would be an output": ("check_supervised_y_no_nan",),
-    "an empty table gives a draw at full cost": ("check_estimators_empty_data_messages",),
-    "classes_ are the declared ones, not those seen": ("check_classifiers_classes",),
-    "labels outside of classes are dropped, not learned": (
-        "check_classifiers_regression_target",
-        "check_classifier_not_supporting_multiclass",
-    ),
-}
-
-
-def expected_failed_checks(estimator: BaseEstimator) -> dict[str, str]:
-    """Return which of scikit-learn's checks an estimator can fail, and why.
-
-    Give it to ``sklearn.utils.estimator_checks.check_estimator`` or
-    ``parametrize_with_checks`` as ``expected_failed_checks``. The checks use labels 0, 1 and 2
-    and values near 0: declare these, as ``docs/trees.md`` shows.
-
-    Args:
-        estimator: An estimator of ``dpselect.trees``, or a ``PrivateSearchCV`` of one.
-    """
-    del estimator  # the checks of other kinds are not made of it
-    return {name: why for why, names in _CHECKS.items() for name in names}

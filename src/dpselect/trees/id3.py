@@ -1,4 +1,4 @@
-"""The queries of a tree with private splits, and of the columns that are best to split on.
+"""The query of a tree with private splits.
 
 A record is in one node of each level, so a level costs what one of its nodes does, however many
 there are (parallel composition), and a tree of depth ``d`` costs ε:
@@ -33,13 +33,11 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 import numpy as np
 
-from dpselect import validation
 from dpselect.budget.zcdp import rho_of_pure
 from dpselect.mechanisms import Mechanism, MechanismLike, ShiftedLocalDampening
 from dpselect.mechanisms.base import as_step
 from dpselect.plan import ErrorBound, Plan, Spend
 from dpselect.query import query
-from dpselect.release import Release
 from dpselect.scaling.dampened import check_horizon
 from dpselect.trees.base import Sampler, Training, _RecordsQuery
 from dpselect.trees.counts import Counts, level_passes
@@ -311,7 +309,7 @@ class ID3Tree(_RecordsQuery[TreeRelease]):
         criterion: How a split is scored: ``"gini"``, ``"information-gain"`` or ``"majority"``.
             See ``dpselect.trees.criteria``.
         mechanism: How a split is drawn. A short name (``dpselect.mechanisms.MECHANISMS``), or a
-            function of ``epsilon=``. By default as for ``BestColumns``.
+            function of ``epsilon=``. Permute-and-flip by default.
         splits: Branches of a split. ``"thresholds"``: numbers have two, at an edge of their
             bins, and a column can be split again below; categories have one for each.
             ``"values"``: one for every value of a domain, among nodes with enough records by a
@@ -350,76 +348,3 @@ def _parted(table: Indices, code: int) -> Indices:
     if not code:
         return table
     return np.stack([table[:code].sum(axis=0), table[code:].sum(axis=0)])
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Choice(Training[Release[str]]):
-    """The draws of columns."""
-
-    asked: BestColumns
-
-    def __post_init__(self) -> None:
-        validation.some_of("k", self.asked.k, len(self.schema.names), "columns with a domain")
-        _ = self.priced
-
-    @cached_property
-    def priced(self) -> Mechanism:
-        """The mechanism of all draws, by its price for an individual of ``steps`` records."""
-        asked = self.asked
-        return drawn_by(asked.mechanism, asked.epsilon, asked.criterion, asked.max_records)
-
-    @property
-    def label(self) -> str:
-        return f"{self.priced.label} by {self.asked.criterion}"
-
-    @property
-    def passes(self) -> int:
-        return level_passes(self.schema, 1)
-
-    def spends(self) -> tuple[Spend, ...]:
-        return (self.priced.spend(self.priced.purpose, self.asked.k),)
-
-    def draw(self, counts: Counts, sampler: Sampler, plan: Plan) -> Release[str]:
-        [tables] = counts.tables(0, 1)
-        names, most = self.schema.names, self.asked.max_records
-        objective = objective_of(self.asked.criterion, tables, names, max_records=most)
-        of_a_record = replace(self.priced, epsilon=self.asked.epsilon / self.steps)
-        drawn = sampler.choose(of_a_record, objective, self.asked.k)
-        return Release(tuple(names[place] for place in drawn), plan)
-
-
-@query
-class BestColumns(_RecordsQuery[Release[str]]):
-    """The k columns with the most information about the labels.
-
-    A column is scored by its table of values by classes: the gain of a decision tree's first
-    split. Columns are drawn without replacement; no score is released. The answer has the
-    names in the order drawn.
-
-    Attributes:
-        k: Number of columns; at most the number of columns with a domain.
-        criterion: How a column is scored: ``"gini"``, ``"information-gain"`` or ``"majority"``.
-            See ``dpselect.trees.criteria``.
-        mechanism: How columns are drawn. A short name (``dpselect.mechanisms.MECHANISMS``), or
-            a function of ``epsilon=``. Permute-and-flip by default.
-
-    Examples:
-        >>> import dpselect as dp
-        >>> weather = [["rain", "red"], ["sun", "red"]] * 500
-        >>> best = dp.BestColumns(
-        ...     domains={"x0": ["rain", "sun"], "x1": ["red", "blue"]},
-        ...     classes=["in", "out"], max_records=2000, k=1, epsilon=2.0,
-        ...     neighbours="add-remove",
-        ... )
-        >>> best.release((weather, ["in", "out"] * 500)).answer
-        ('x0',)
-    """
-
-    k: int
-    criterion: Criterion = "gini"
-    mechanism: MechanismLike | None = None
-
-    training = _Choice
-
-    def heads(self) -> tuple[str, str]:
-        return "column", ""

@@ -7,7 +7,7 @@ from sklearn.base import clone
 import dpselect as dp
 from dpselect.mechanisms import MECHANISMS
 from dpselect.neighbours import Neighbours
-from dpselect.trees import Bins, ID3Classifier, MultiObjectiveTreeClassifier, PrivateSelectKBest
+from dpselect.trees import Bins, ID3Classifier, MultiObjectiveTreeClassifier
 from dpselect_conformance import ReleaseCase
 
 PUBLIC = {
@@ -103,9 +103,6 @@ CASES = [
     case(dp.ID3Tree, RELATIONS[0], "persons", max_depth=1, **PERSONS),
     case(dp.ID3Tree, RELATIONS[0], "persons in an engine", lazy=True, max_depth=1, **PERSONS),
     case(dp.ID3Tree, RELATIONS[1], "persons", max_depth=1, **PERSONS),
-    case(dp.BestColumns, RELATIONS[1], "persons", k=2, **PERSONS),
-    *(case(dp.BestColumns, relation, "two columns", k=2) for relation in RELATIONS),
-    case(dp.BestColumns, RELATIONS[0], "in an engine", lazy=True, k=1, criterion="gini"),
     *(
         case(dp.TreeFront, relation, ", ".join(one.values()), **one, **FRONT)
         for relation in RELATIONS
@@ -115,5 +112,4 @@ CASES = [
     case(dp.TreeFront, RELATIONS[1], "pairwise", mechanism="pairwise", **FRONT),
     fitted(ID3Classifier, RELATIONS[1], max_depth=2),
     fitted(MultiObjectiveTreeClassifier, RELATIONS[0], **FRONT),
-    fitted(PrivateSelectKBest, RELATIONS[0], k=2),
 ]

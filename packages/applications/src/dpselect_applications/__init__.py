@@ -1,8 +1,8 @@
 """Applications of dpselect beyond the four papers, each a room of its own.
 
-Counts of a tree of codes, running counts, the densest cells of a map, hubs of a network,
-variants of a study, and private tuning. ``dpselect`` offers their names as its own where this
-package is installed.
+Counts of a tree of codes, running counts, the densest cells of a map, the columns of a table
+that say most about its labels, hubs of a network, variants of a study, and private tuning.
+``dpselect`` offers their names as its own where this package is installed.
 """
 
 from dpselect.extend import attach

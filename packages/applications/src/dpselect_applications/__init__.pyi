@@ -1,5 +1,6 @@
 from . import (
     cells as cells,
+    columns as columns,
     hubs as hubs,
     levels as levels,
     series as series,
@@ -10,6 +11,10 @@ from .cells import (
     CellRelease as CellRelease,
     HeavyCells as HeavyCells,
     cell_counts as cell_counts,
+)
+from .columns import (
+    BestColumns as BestColumns,
+    PrivateSelectKBest as PrivateSelectKBest,
 )
 from .hubs import (
     Hubs as Hubs,

@@ -9,7 +9,15 @@ LEVELS = {"tree": {"a": "letters", "bb": "letters", "letters": "all", "": "all"}
 MONTHS = {"period": "code", "periods": [-3, -1, 0], "k": 1, "candidates": ["a", "bb"], **SURE}
 CELLS = {"x": "x", "y": "y", "bounds": (0, 0, 2, 1), "grid": (3, 2), "k": 6, **PRICE}
 NAMES = {"by": "ward", "groups": ["west", "none", "east"], "user": "name", "max_per_user": 40}
+TREE = {
+    "domains": {"ward": {"values": ["east", "west"], "other": "else"}, "code": [-3, -1, 2]},
+    "classes": ["no", "yes"],
+    "label": "ill",
+    "max_records": 10_000,
+    **PRICE,
+}
 CASES = {
+    "columns": dp.BestColumns(**TREE, k=1, user="name", max_per_user=40),
     "cells": dp.HeavyCells(**CELLS, mechanism="noisy-sequence"),
     "cells with all points": dp.HeavyCells(**CELLS, outside="clip", **PERSONS),
     "cells by group": dp.HeavyCells(**CELLS, **NAMES),

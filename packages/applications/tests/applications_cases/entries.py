@@ -5,10 +5,12 @@ import numpy as np
 import dpselect as dp
 from dpselect import tuning
 from dpselect.trees import ID3Classifier
+from dpselect_applications.columns import PrivateSelectKBest
 from dpselect_applications.variants import genotype_counts
 from support.odd_fields import (
     AR,
     BOTH,
+    BY_COLUMN,
     CELLS,
     COLUMNS,
     EDGES,
@@ -20,6 +22,7 @@ from support.odd_fields import (
     PUBLIC,
     SEQUENCE,
     SURE,
+    UNNAMED,
     VARIANTS,
     fitted,
     id3,
@@ -84,6 +87,7 @@ READ = {
         "points in groups": {
             "HeavyCells in groups": dp.HeavyCells(**PLACES, **CELLS, by="y", groups=[0, "a"])
         },
+        "records of a table": {"BestColumns": dp.BestColumns(k=1, **BY_COLUMN)},
         "keys of columns": {
             "Levels of a column": dp.Levels(column="f", inner="own", **CODES),
             "Levels of numbers": dp.Levels(column="f", inner="own", **NUMBERS),
@@ -93,6 +97,7 @@ READ = {
     },
     "labelled": {
         "labelled records": {
+            "PrivateSelectKBest": fitted(lambda: PrivateSelectKBest(**UNNAMED, k=1)),
             "PrivateClassifier": fitted(
                 lambda: tuning.PrivateClassifier(id3(epsilon=1.0), epsilon=1.0, neighbours=AR)
             ),

@@ -1,4 +1,4 @@
-"""Refusals of cells, hubs, levels, series, tuning and variants."""
+"""Refusals of cells, columns, hubs, levels, series, tuning and variants."""
 
 from functools import partial
 from math import inf
@@ -13,6 +13,7 @@ import dpselect as dp
 from dpselect.errors import ColumnError, DataError, NeighboursError, PublicClaimError
 from dpselect.networks import EdgeTable
 from dpselect.trees import Bins, ID3Classifier
+from dpselect_applications.columns import PrivateSelectKBest
 from dpselect_applications.levels import path_tree, prefix_tree
 from dpselect_applications.tuning import (
     Geometric,
@@ -77,6 +78,10 @@ PROFILE = refusing(profile_of)
 SEARCH = fitting(
     partial(PrivateSearchCV, TREE), X, Y, grid={"max_depth": [0, 1, 2]}, epsilon=20.0
 )
+COLUMNS = fitting(
+    PrivateSelectKBest, X, Y, epsilon=0.5, k=1, domains=DOMAINS, classes=["no", "yes"],
+    max_records=5000,
+)  # fmt: skip
 OF_PERSONS = clone(TREE).set_params(user="who", max_per_user=2)
 SEARCH_OF_PERSONS = fitting(
     partial(PrivateSearchCV, OF_PERSONS), X, Y, grid={"max_depth": [0, 1]}, epsilon=1.0
@@ -176,6 +181,10 @@ ROWS = [
     ),
     LEVELS("tree", tree=Each([{"a": "a", "b": "a"}, {"a": "x", "b": "x", "c": "(all)"}, None])),
     LEVELS("tree", tree={"a": "x", "b": None}),
+    COLUMNS("k", k=Each([3, 0])),
+    COLUMNS("criterion", criterion="chi2"),
+    COLUMNS("classes", classes=None),
+    COLUMNS("mechanism", mechanism="best"),
     HUBS("metric", metric="degree"),
     HUBS("k", candidates=1),
     HUBS("candidates", candidates=Each([9999, 0])),

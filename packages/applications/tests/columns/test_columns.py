@@ -4,7 +4,9 @@ import numpy as np
 import polars as pl
 from sklearn.pipeline import make_pipeline
 
-from dpselect.trees import ID3Classifier, PrivateSelectKBest
+import dpselect as dp
+from dpselect.trees import ID3Classifier
+from dpselect_applications.columns import PrivateSelectKBest
 
 PUBLIC = {
     "domains": {"a": [0, 1], "b": [0, 1], "c": ["p", "q", "r"]},
@@ -45,3 +47,12 @@ def test_a_tree_grows_on_the_columns_that_were_kept():
 
     assert steps.fit(x, y).score(x, y) == 1.0
     assert steps[-1].tree_.schema.names == ("a", "b")
+
+
+def test_columns_state_no_error():
+    query = dp.BestColumns(
+        domains={"a": [0, 1], "b": [0, 1, 2]}, classes=[0, 1], max_records=100, k=1,
+        epsilon=1.0, neighbours="add-remove",
+    )  # fmt: skip
+
+    assert query.plan.error is None

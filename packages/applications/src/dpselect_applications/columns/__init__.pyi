@@ -1,0 +1,6 @@
+from .columns import (
+    BestColumns as BestColumns,
+)
+from .estimator import (
+    PrivateSelectKBest as PrivateSelectKBest,
+)
