@@ -36,45 +36,40 @@ def request_of(clinic, query, policy=POLICY, **data):
     return dp.Request.from_dict({"queries": [query], **data}, policy=clinic / "policy.toml")
 
 
-def line_of(text, begin):
-    """Return the number of the first line that begins in some way."""
-    return next(at for at, one in enumerate(text.splitlines(), 1) if one.startswith(begin))
-
-
 @pytest.mark.parametrize(
-    ("old", "new", "clause", "line"),
+    ("old", "new", "clause"),
     [
-        ("[data]", '[data]\npath = "other.parquet"', "[data] path", "path"),
-        ("[data]", "[data]\nengine = 'spark'\nmaster = 'a'", "[data] master", "[data]"),
-        ("[data]", "[data]\nseparator = ';'", "[data] separator", "[data]"),
-        ("[data]", "[data]\ndecimal = ','", "[data] decimal", "[data]"),
-        ("[data]", "[data]\ndecimal = '.'", "[data] decimal", "[data]"),
-        ("[data]", "[data]\nskip_lines = 5", "[data] skip_lines", "[data]"),
-        ("[data]", "[data]\nheader = ['days']", "[data] header", "[data]"),
-        ("[data]", "[data]\nformat = 'parquet'", "[data] format", "[data]"),
-        ("[data]", "[data]\ncolumn_type = {days = 'date'}", "[data] column_type", "[data]"),
-        ("p = 50", "p = 50\nminus = 'income'", "[columns]", "[columns.days]"),
-        ("p = 50", "p = 50\nby = 'income'\ngroups = [1, 2]", "[columns]", "[columns.days]"),
-        ("[data]", 'ledger = "mine.budget"\n[data]', "ledger", "ledger"),
-        ("year = 2025", "income > 9", "[columns]", "[columns.days]"),
-        ("epsilon = 50.0", "epsilon = 50.5", "[release] epsilon", "epsilon"),
-        ("k = 1", "k = 1\ncandidates = ['heart', 'b']", "[columns.ward]", "[columns.ward]"),
-        ("k = 1", "k = 1\nmax_per_user = 6", "[unit] max_per_user", "max_per_user"),
-        ('"ward"', "'diagnosis'\ncandidates = ['a']", "[columns]", "[columns.days]"),
-        ('"days"', "'income'", "[columns]", "[columns.days]"),
-        ('"days"', "'ward'", "[columns.ward]", "[columns.ward]"),
-        ("p = 50", "p = 50\nby = 'diagnosis'\ngroups = ['a']", "[columns]", "[columns.days]"),
-        ("p = 50", "p = 50\nby = 'ward'\ngroups = ['b']", "[columns.ward]", "[columns.ward]"),
-        ("p = 50", "p = 50\nminus = 'year'", "[columns.days]", "[columns.days]"),
-        ("p = 50", "p = 50\nupper = 90", "[columns.days]", "[columns.days]"),
-        ("p = 50", "p = 50\nlower = -1", "[columns.days]", "[columns.days]"),
-        ("p = 50", "p = 50\nstep = 0.5", "[columns.days]", "[columns.days]"),
-        ("p = 50", "p = 50\ncandidates = [0.5, 7]", "[columns.days]", "[columns.days]"),
-        ("TopKeys", "Keys'\ndelta = 1e-5 #", "[release] delta", "delta"),
-        ("TopKeys", "Keys'\ndelta = 1e-6 #", "[columns.ward]", "[columns.ward]"),
+        ("[data]", '[data]\npath = "other.parquet"', "[data] path"),
+        ("[data]", "[data]\nengine = 'spark'\nmaster = 'a'", "[data] master"),
+        ("[data]", "[data]\nseparator = ';'", "[data] separator"),
+        ("[data]", "[data]\ndecimal = ','", "[data] decimal"),
+        ("[data]", "[data]\ndecimal = '.'", "[data] decimal"),
+        ("[data]", "[data]\nskip_lines = 5", "[data] skip_lines"),
+        ("[data]", "[data]\nheader = ['days']", "[data] header"),
+        ("[data]", "[data]\nformat = 'parquet'", "[data] format"),
+        ("[data]", "[data]\ncolumn_type = {days = 'date'}", "[data] column_type"),
+        ("p = 50", "p = 50\nminus = 'income'", "[columns]"),
+        ("p = 50", "p = 50\nby = 'income'\ngroups = [1, 2]", "[columns]"),
+        ("[data]", 'ledger = "mine.budget"\n[data]', "ledger"),
+        ("year = 2025", "income > 9", "[columns]"),
+        ("epsilon = 50.0", "epsilon = 50.5", "[release] epsilon"),
+        ("k = 1", "k = 1\ncandidates = ['heart', 'b']", "[columns.ward]"),
+        ("k = 1", "k = 1\nmax_per_user = 6", "[unit] max_per_user"),
+        ('"ward"', "'diagnosis'\ncandidates = ['a']", "[columns]"),
+        ('"days"', "'income'", "[columns]"),
+        ('"days"', "'ward'", "[columns.ward]"),
+        ("p = 50", "p = 50\nby = 'diagnosis'\ngroups = ['a']", "[columns]"),
+        ("p = 50", "p = 50\nby = 'ward'\ngroups = ['b']", "[columns.ward]"),
+        ("p = 50", "p = 50\nminus = 'year'", "[columns.days]"),
+        ("p = 50", "p = 50\nupper = 90", "[columns.days]"),
+        ("p = 50", "p = 50\nlower = -1", "[columns.days]"),
+        ("p = 50", "p = 50\nstep = 0.5", "[columns.days]"),
+        ("p = 50", "p = 50\ncandidates = [0.5, 7]", "[columns.days]"),
+        ("TopKeys", "Keys'\ndelta = 1e-5 #", "[release] delta"),
+        ("TopKeys", "Keys'\ndelta = 1e-6 #", "[columns.ward]"),
     ],
 )
-def test_what_widens_is_refused_with_its_clause(clinic, old, new, clause, line):
+def test_what_widens_is_refused_with_its_clause(clinic, old, new, clause):
     text = REQUEST.replace('"TopKeys"', "'TopKeys'").replace("max_per_user = 2\n", "")
     text = text.replace("k = 1\n", "") if "Keys'" in new else text
     (clinic / "wide.toml").write_text(text.replace(old, new, 1), encoding="utf-8")
@@ -83,8 +78,8 @@ def test_what_widens_is_refused_with_its_clause(clinic, old, new, clause, line):
         dp.Request.read(clinic / "wide.toml")
 
     said = str(raised.value)
-    assert re.match(rf"{clinic / 'wide.toml'}:\d+: ", said)
-    assert said.endswith(f" (policy {clause}, policy.toml:{line_of(POLICY, line)})")
+    assert re.match(rf"{clinic / 'wide.toml'}:[ \d]", said)
+    assert said.endswith(f" (policy {clause}, policy.toml)")
 
 
 @pytest.mark.parametrize("policy", [None, "policy.toml"])
@@ -223,36 +218,52 @@ shares = { alice = 120.0 }
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "line", "said"),
+    ("old", "new", "head", "said"),
     [
         ('ledger = "clinic.budget"\n', "", "[person]", "[person] needs ledger"),
-        ("[unit]", "[unit]\nstep = 1", "step", "[unit] has no key 'step'; it belongs in [colu"),
-        ("[unit]", "[unti]", "[unti]", "the file has no key 'unti'; did you mean 'unit'"),
+        (
+            "[unit]",
+            "[unit]\nstep = 1",
+            "[unit]",
+            "[unit] has no key 'step'; it belongs in [colu",
+        ),
+        ("[unit]", "[unti]", None, "the file has no key 'unti'; did you mean 'unit'"),
         ('path = "stays.parquet"\n', "", "[data]", "a policy needs path in [data]"),
         ('neighbours = "add-remove"\n', "", "[unit]", "a policy needs neighbours in [unit]"),
-        ('"add-remove"', '"addremove"', "neighbours", "neighbours must be 'add-remove'"),
-        ("max_per_user = 5", "max_per_user = 0", "max_per_user", "max_per_user must be"),
-        ("epsilon = 50.0", "epsilon = 0.0", "epsilon", "epsilon must be"),
+        ('"add-remove"', '"addremove"', "[unit]", "neighbours must be 'add-remove'"),
+        ("max_per_user = 5", "max_per_user = 0", "[unit]", "max_per_user must be"),
+        ("epsilon = 50.0", "epsilon = 0.0", "[release]", "epsilon must be"),
         ("epsilon = 50.0\n", "", "[release]", "a policy needs epsilon in [release]"),
-        ("delta = 1e-6", "delta = 2", "delta", "delta must be"),
-        ('"TopKeys"', '"Topkeys"', "queries", "queries has 'Topkeys'"),
-        ("step = 1", "step = 0", "step", "step must be above 0"),
-        ("lower = 0\nupper = 60", "upper = 60", "step", "step must be above 0, and goes with"),
-        ("step = 1", "stride = 1", "stride", "[columns.days] has no key 'stride'"),
-        ("step = 1", "candidates = [1]", "candidates", "candidates replace the range"),
-        ('["heart", "lung", "skin"]', "3", "candidates", "candidates must be a list"),
-        ('"skin"]', "{ a = 1 }]", "candidates", "candidates must be texts, numbers"),
-        ("[columns.days]", "[columns]\nb = 3\n[columns.days]", "b", "b of [columns] must be"),
+        ("delta = 1e-6", "delta = 2", "[release]", "delta must be"),
+        ('"TopKeys"', '"Topkeys"', "[release]", "queries has 'Topkeys'"),
+        ("step = 1", "step = 0", "[columns.days]", "step must be above 0"),
+        (
+            "lower = 0\nupper = 60",
+            "upper = 60",
+            "[columns.days]",
+            "step must be above 0, and goes with",
+        ),
+        ("step = 1", "stride = 1", "[columns.days]", "[columns.days] has no key 'stride'"),
+        ("step = 1", "candidates = [1]", "[columns.days]", "candidates replace the range"),
+        ('["heart", "lung", "skin"]', "3", "[columns.ward]", "candidates must be a list"),
+        ('"skin"]', "{ a = 1 }]", "[columns.ward]", "candidates must be texts, numbers"),
+        (
+            "[columns.days]",
+            "[columns]\nb = 3\n[columns.days]",
+            "[columns]",
+            "b of [columns] must be",
+        ),
     ],
 )
-def test_what_is_no_policy_is_refused_with_its_line(clinic, old, new, line, said):
+def test_what_is_no_policy_is_refused_with_the_line_of_its_table(clinic, old, new, head, said):
     policy, text = clinic / "policy.toml", POLICY.replace(old, new, 1)
     policy.write_text(text, encoding="utf-8")
 
     with pytest.raises((ParameterError, NeighboursError)) as raised:
         dp.Policy.read(policy)
 
-    assert str(raised.value).startswith(f"{policy}:{line_of(text, line)}: {said}")
+    line = "" if head is None else f"{text.splitlines().index(head) + 1}:"
+    assert str(raised.value).startswith(f"{policy}:{line} {said}")
 
 
 def test_a_ledger_that_is_missing_is_that_of_the_policy(clinic):
@@ -261,8 +272,7 @@ def test_a_ledger_that_is_missing_is_that_of_the_policy(clinic):
     with pytest.raises(LedgerError) as raised:
         dp.Request.read(clinic / "hospital.toml").budget()
 
-    line = line_of(POLICY, "ledger")
-    assert str(raised.value).startswith(f"{clinic / 'policy.toml'}:{line}: the ledger")
+    assert str(raised.value).startswith(f"{clinic / 'policy.toml'}: the ledger")
     assert "Policy.read(FILE).budget()" in str(raised.value)
     (clinic / "policy.toml").write_text(POLICY.replace("epsilon = 300.0\n", ""), "utf-8")
     with pytest.raises(ParameterError):

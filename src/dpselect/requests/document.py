@@ -1,4 +1,4 @@
-"""TOML documents that know the line of every key, so that an error can name it."""
+"""TOML documents that know the line of every table, so that an error can name it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import cached_property
 from pathlib import Path
 from typing import Any, Self, TypeAlias, get_args, get_origin
 
@@ -79,10 +78,6 @@ WORDS: dict[Any, str] = {
 READING = tuple(DEFAULTS)
 """Keys of [data] that say how a text file is written."""
 
-_HEAD = re.compile(r"\s*(?P<open>\[\[?)(?P<name>[^\[\]]+)\]\]?\s*(?:#.*)?")
-_KEY = re.compile(r"\s*(?P<name>[^\s\[\]{}#=][^\[\]{}#=]*?)\s*=")
-_NAME = re.compile(r"\"[^\"]*\"|'[^']*'|[^.\s]+")
-_QUOTES = re.compile(r"\"{3}|'{3}")
 _PLACE = re.compile(r"(?P<what>.*) \(at (?:line (?P<line>\d+).*|end of document)\)", re.DOTALL)
 
 
@@ -127,67 +122,31 @@ class Document:
         """The folder that paths in the document are relative to."""
         return Path() if self.path is None else self.path.parent
 
-    def line(self, keys: Keys) -> int:
-        """Return the line of a value, or of the nearest table around it."""
-        while keys and keys not in self._lines:
-            keys = keys[:-1]
-        return self._lines.get(keys, 1)
-
     @contextmanager
     def naming(self, *keys: str | int) -> Iterator[None]:
-        """Put the file and the line before the message of an error of the block.
+        """Put the file before the message of an error of the block.
 
-        The line is that of a value below ``keys`` whose name or value the message names, or
-        else of the value itself.
+        Args:
+            keys: Where a table is, whose line follows the file.
         """
         try:
             yield
         except DPSelectError as error:
             if self.path is None or str(error).startswith(f"{self.path}:"):
                 raise
-            line = self.line((*keys, *self._meant(error, keys)))
-            raise type(error)(f"{self.path}:{line}: {error}") from None
+            raise type(error)(f"{self.path}:{self._line(keys)} {error}") from None
 
-    def _meant(self, error: DPSelectError, keys: Keys) -> Keys:
-        """Return the key below those given that an error is about; none if none is."""
-        table: Any = self.values
-        for key in keys:
-            known = isinstance(table, Mapping) and key in table
-            table = table[key] if known or isinstance(table, list) else None
-        if isinstance(table, list):
-            found: Iterator[Keys] = ((at, *_about(error, one)) for at, one in enumerate(table))
-            return next((one for one in found if len(one) > 1), ())
-        return _about(error, table)
-
-    @cached_property
-    def _lines(self) -> dict[Keys, int]:
-        """The line of every table, list of tables and key that begins one."""
-        lines: dict[Keys, int] = {}
-        head: Keys = ()
-        number: dict[Keys, int] = {}
-        is_quoted = False
-        for line, text in enumerate(self.text.splitlines(), 1):
-            was_quoted, is_quoted = is_quoted, is_quoted ^ (len(_QUOTES.findall(text)) % 2 == 1)
-            if was_quoted:
-                continue
-            if found := _HEAD.fullmatch(text):
-                head = ()
-                for name in (names := _names(found["name"])):
-                    head = (*head, name)
-                    if found["open"] == "[[" and len(head) == len(names):
-                        number[head] = number.get(head, -1) + 1
-                    lines.setdefault(head, line)
-                    if head in number:
-                        head = (*head, number[head])
-                        lines.setdefault(head, line)
-            elif found := _KEY.match(text):
-                lines.setdefault((*head, *_names(found["name"])), line)
-        return lines
-
-
-def _names(text: str) -> list[str]:
-    """Return the names of a dotted key."""
-    return [one.strip("\"'") for one in _NAME.findall(text)]
+    def _line(self, keys: Keys) -> str:
+        """Return the line that begins a table, or the nearest one around it; empty of none."""
+        lines = [one.partition("#")[0].strip() for one in self.text.splitlines()]
+        while keys:
+            name = ".".join(one for one in keys if isinstance(one, str))
+            heads = [at for at, one in enumerate(lines, 1) if one.strip("[]") == name != one]
+            number = keys[-1] if isinstance(keys[-1], int) else 0
+            if number < len(heads):
+                return f"{heads[number]}:"
+            keys = keys[:-1]
+        return ""
 
 
 def check_keys(
@@ -247,21 +206,6 @@ def _is(value: object, kind: Any) -> bool:  # noqa: ANN401 -- a type
     if isinstance(value, bool):
         return kind in {bool, object}
     return isinstance(value, (int, float) if kind is float else kind)
-
-
-def _about(error: DPSelectError, table: object) -> tuple[str, ...]:
-    """Return the key of a table that a message names, or whose value it quotes."""
-    if not isinstance(table, Mapping):
-        return ()
-    message = str(error)
-    named = [name for name in error.arguments if name in table]
-    quoted = [
-        name
-        for name, value in table.items()
-        if repr(name) in message
-        or (isinstance(value, str) and value and repr(value) in message)
-    ]
-    return (*named, *quoted)[:1]
 
 
 def located(path: str, folder: Path, engine: str = "memory") -> str:

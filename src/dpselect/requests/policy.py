@@ -149,7 +149,7 @@ class Policy:
         Raises:
             DataError: There is no such file.
             ParameterError: It is not TOML, a key is unknown, or a value is of a wrong type or
-                out of its range; the message has the line.
+                out of its range; the message has the line of its table.
             NeighboursError: There is no such relation.
         """
         return cls._of(Document.read(path))
@@ -389,7 +389,7 @@ class Policy:
         if clause[0] == "columns":
             words = f"[{'.'.join(clause)}]"
         path = self.document.path
-        where = "" if path is None else f", {path.name}:{self.document.line(clause)}"
+        where = "" if path is None else f", {path.name}"
         raise PolicyError(f"{said} (policy {words}{where})")
 
 
