@@ -1,8 +1,5 @@
 """Runs: several queries of the same data, all or nothing as to the budget."""
 
-import signal
-import subprocess
-import sys
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -130,38 +127,8 @@ class TestSpendAll:
         assert budget.reserve([])() == ()
         assert [one.sequence for one in budget.reserve([SPEND, SPEND])()] == [1, 2]
 
-    @pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL")
-    def test_a_kill_between_two_entries_leaves_none(self, tmp_path):
-        path = tmp_path / "budget"
-        dp.Budget(1.0, neighbours="edge", path=path)
-
-        done = subprocess.run([sys.executable, "-c", DIE, path], check=False)
-
-        assert done.returncode == -signal.SIGKILL
-        assert dp.Budget.open(path).entries == ()
-
 
 SPEND = {"epsilon": 0.25, "neighbours": "edge"}
-
-DIE = """
-import json, os, signal, sys
-import dpselect as dp
-from dpselect.budget import ledger
-
-written = []
-class Dying:
-    loads = staticmethod(json.loads)
-
-    def dumps(self, value):
-        written.append(value)
-        if len(written) == 2:
-            os.kill(os.getpid(), signal.SIGKILL)
-        return json.dumps(value)
-
-ledger.json = Dying()
-spend = {"epsilon": 0.25, "neighbours": "edge"}
-dp.Budget.open(sys.argv[1]).reserve([spend, spend])()
-"""
 
 
 def test_answers_follow_the_laws_of_the_single_queries():

@@ -124,27 +124,6 @@ def test_a_sequence_of_all_groups_is_made_for_what_one_person_changes(per_user, 
     assert plan.epsilon == plan.spends[0].epsilon == 1.0
 
 
-# Planted bugs, each of which the enumeration must see.
-
-
-def test_keys_counted_by_rows_are_caught():
-    def with_three_rows(pair):
-        counts, more = pair
-        return counts, tuple(a + 3 * (b - a) for a, b in zip(counts, more, strict=True))
-
-    pairs = [with_three_rows(pair) for pair in neighbouring(2, 4, 1)]
-
-    assert exact_delta(pairs, set_law(OptimalSelection(1.0, 0.01, 1)), 1.0) > 0.03
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("law", LAWS)
-def test_the_delta_of_one_key_for_a_person_of_three_is_caught(law):
-    pairs = [*neighbouring(4, 4, 3), *at_every_count(law(0.3, 1e-3, 1), 3)]
-
-    assert exact_delta(pairs, set_law(law(0.3, 1e-3, 1)), 0.3) > 1.5e-3
-
-
 # The laws themselves.
 
 

@@ -1,4 +1,4 @@
-"""Keys in rounds: the exact delta by definition, planted bugs, the draws, the engines' sums."""
+"""Keys in rounds: the exact delta by definition, the draws, the engines' sums."""
 
 from collections import Counter
 from functools import partial
@@ -11,7 +11,7 @@ import pytest
 from scipy.special import ndtr
 
 import dpselect as dp
-from dpselect.keys.rounds import ROUNDS, STEPS, Bounds, RoundsSelection
+from dpselect.keys.rounds import ROUNDS, STEPS, RoundsSelection
 from dpselect.keys.rows import Counted, KeyRows
 from dpselect.passes import watching
 from dpselect.tables.kinds import KeyColumns
@@ -168,48 +168,14 @@ def test_what_a_person_gives_in_a_round_is_a_vector_of_length_one(persons):
     assert all(t * (int(w) + 1) ** 2 > STEPS**2 for t, w in enumerate(weights) if t)
 
 
-class Planted(RoundsSelection):
-    """A law with a wrong public table."""
-
-    def __init__(self, *options, weights=lambda w: w, bounds=lambda b: b):
-        super().__init__(*options)
-        object.__setattr__(self, "changes", (weights, bounds))
-
-    @property
-    def weights(self):
-        return self.changes[0](super().weights)
-
-    @property
-    def bounds(self):
-        return tuple(self.changes[1](one) for one in super().bounds)
-
-
-def test_weights_that_do_not_fall_are_caught():
-    law = Planted(EPSILON, DELTA, 3, 1, weights=lambda w: np.where(w > 0, w[1], 0))
-
-    assert exact_delta(law, crowded(law, 3)) > 1.2 * DELTA
-
-
-class OfOnePerson(RoundsSelection):
-    """Noise for one person, where one is replaced by another."""
-
-    def _noise(self, mu):
-        noise = super()._noise(mu)
-        less = 1 / sqrt(self.persons)
-        released = [n + (above - n) * less for n, above in enumerate(noise.released, start=1)]
-        return noise._replace(scale=noise.scale * less, released=released)
-
-
-def test_noise_for_one_person_is_caught_where_one_is_replaced():
+def test_noise_is_for_two_persons_where_one_is_replaced():
     """A person of one key comes to those of another, beside as many others of each."""
-    delta = 0.01
-    right, wrong = (kind(EPSILON, delta, 1, 2) for kind in (RoundsSelection, OfOnePerson))
-    most = 2 * half_of(right)
+    law = RoundsSelection(EPSILON, 0.01, 1, 2)
+    most = 2 * half_of(law)
     crowds = [((0,),) * a + ((1,),) * b for a in range(1, most, 3) for b in range(1, most, 5)]
     pairs = [((*others, (0,)), (*others, (1,))) for others in crowds]
 
-    assert exact_delta(right, pairs) <= delta
-    assert exact_delta(wrong, pairs) > 1.4 * delta
+    assert 0.002 < exact_delta(law, pairs) <= 0.01
 
 
 def of_own_keys(law):
@@ -221,34 +187,11 @@ def of_own_keys(law):
 def test_keys_of_one_person_cost_their_part_of_delta(delta):
     one, three = (RoundsSelection(EPSILON, delta, most, 1) for most in (1, 3))
 
-    def without_weight(bounds):
-        number = one.bounds.index(bounds) + 1
-        return Bounds(bounds.dropped, bounds.released - number * one.steps)
-
-    def for_one_key(bounds):
-        return Bounds(bounds.dropped, one.bounds[three.bounds.index(bounds)].released)
-
     two_persons = RoundsSelection(EPSILON, delta, 1, 2)
     for law, least in ((one, 0.8), (three, 0.2), (two_persons, 0.8)):
         # Keys of different persons are released independently.
         of_any = 1 - (1 - of_own_keys(law)) ** law.persons
         assert least < of_any / (delta - law.noise.delta) <= 1
-    planted = Planted(EPSILON, delta, 1, 1, bounds=without_weight)
-    assert of_own_keys(planted) > delta - one.noise.delta
-    planted = Planted(EPSILON, delta, 3, 1, bounds=for_one_key)
-    assert of_own_keys(planted) > 1.1 * of_own_keys(three)
-
-
-def test_rounds_at_the_price_of_one_are_caught():
-    pairs = [(((0,),) * n, ((0,),) * (n + 1)) for n in range(1, 14)]
-    right = exact_delta(RoundsSelection(EPSILON, DELTA, 1, 1), pairs)
-    law = RoundsSelection(EPSILON, DELTA, 1, 1)
-    noise = law.noise
-    cheap = noise._replace(scale=noise.scale / 2)
-    law.__dict__["noise"] = cheap
-
-    assert right <= DELTA
-    assert exact_delta(law, pairs) > 1.2 * DELTA
 
 
 @pytest.mark.parametrize("keys", [1, 4])

@@ -22,6 +22,8 @@ from support.refusals import Each, both, refusing, releasing
 
 EDGES = [(0, 1), (0, 2), (0, 3), (1, 2), (3, 4), (1, 4)]
 GRAPH = Graph.from_edges(EDGES, nodes=5)
+HUB = Graph.from_edges([(0, leaf) for leaf in range(1, 78)], nodes=78)
+BETWEEN = "ego-betweenness"
 EMPTY = Graph.from_edges([], nodes=3)
 TWO = ["degree", "ego-density"]
 AND = {"source": "a", "target": "b"}
@@ -93,7 +95,7 @@ ROWS = [
     TOP("k", above=3),
     TOP("above", k=None, above=3),
     TOP("epsilon", epsilon=0),
-    TOP("max_degree", PublicClaimError, metric="ego-betweenness", max_degree=2),
+    TOP("max_degree", PublicClaimError, data=HUB, nodes=78, metric=BETWEEN, max_degree=2),
     TOP("nodes", data=Graph.from_edges(EDGES, nodes=6)),
     TOP("nodes", nodes=Each([["a", "b"], 0])),
     TOP("source", source="a", target="a"),

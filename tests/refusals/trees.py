@@ -33,6 +33,7 @@ FRAME = pl.DataFrame(
 DOMAINS = {"colour": ["red", "green", "blue"], "age": Bins(18, 90, bins=4), "noise": [0, 1]}
 X, Y = FRAME.drop("buys"), np.array(CLASSES * 60)
 PUBLIC = {"domains": DOMAINS, "classes": CLASSES, "max_records": 5000}
+MANY = FRAME.head(77).lazy()
 OLD, NEW = FRAME.with_columns(age=pl.lit("old")), FRAME.with_columns(buys=pl.lit(1))
 BORN = FRAME.with_columns(born=pl.date(2000, 1, 1)).lazy()
 PERSONS = {"user": "noise", "max_per_user": 2}
@@ -113,7 +114,7 @@ ROWS = [
     ),
     LAZY("y must be the name of its label column", data=(FRAME.lazy(), FRAME["buys"])),
     LAZY("no column 'sells'", ColumnError, data=(FRAME.lazy(), "sells")),
-    LAZY("more records than", PublicClaimError, max_records=10),
+    LAZY("more records than", PublicClaimError, data=(MANY, "buys"), max_records=10),
     LAZY("'noise' has values", PublicClaimError, domains={"noise": [0, 7]}, on_invalid="raise"),
     LAZY("'colour' holds text", ColumnError, domains={"colour": Bins(0, 1)}),
     LAZY("'y' and its domain", ColumnError, classes=[0, 1]),
