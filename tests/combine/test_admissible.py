@@ -6,6 +6,7 @@ exact local sensitivities of Definition 5, found by enumeration.
 """
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import pytest
@@ -38,6 +39,7 @@ class Universe:
     def size(self):
         return len(self.table)
 
+    @cached_property
     def distance(self):
         d = np.where(np.eye(self.size, dtype=bool), 0, 9)
         for a, b in self.steps:
@@ -46,15 +48,15 @@ class Universe:
             d = np.minimum(d, d[:, [via]] + d[[via]])
         return d
 
+    @cached_property
+    def changes(self):
+        """``changes[step, objective, candidate]``."""
+        return np.array([np.abs(self.table[a] - self.table[b]) for a, b in self.steps])
+
     def local_sensitivity(self, database, objective, t):
         """LS(x, t, r) of Definition 5, for every candidate."""
-        near = self.distance()[database] <= t
-        changes = [
-            np.abs(self.table[a, objective] - self.table[b, objective])
-            for a, b in self.steps
-            if near[a] or near[b]
-        ]
-        return np.max(changes, axis=0)
+        near = self.distance[database] <= t
+        return self.changes[[near[a] or near[b] for a, b in self.steps], objective].max(axis=0)
 
     def objective(self, database, i):
         everywhere = self.local_sensitivity(database, i, 9)

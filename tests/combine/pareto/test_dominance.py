@@ -3,21 +3,16 @@
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
-from hypothesis.extra import numpy as hnp
 
 from dpselect.combine.fronts import dominance, dominance_kernels as kernels
-
-halves = st.integers(-6, 6).map(lambda q: q / 2)
 
 
 @st.composite
 def points_and_queries(draw, *, coordinates=None):
     m = draw(st.integers(1, 5)) if coordinates is None else coordinates
-    n, q = draw(st.integers(1, 40)), draw(st.integers(1, 20))
-    return (
-        draw(hnp.arrays(float, (m, n), elements=halves)),
-        draw(hnp.arrays(float, (m, q), elements=halves)),
-    )
+    rng, far = np.random.default_rng(draw(st.integers(0, 2**32))), draw(st.integers(0, 6))
+    sizes = draw(st.integers(1, 40)), draw(st.integers(1, 20))
+    return tuple(rng.integers(-far, far + 1, (m, size)) / 2 for size in sizes)
 
 
 def at_least(points, queries):
