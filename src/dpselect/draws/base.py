@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -15,6 +17,7 @@ NEGLIGIBLE = 45.0
 """exp(-45) is below 2^-64: what is cut off there no float can show."""
 
 
+@dataclass(unsafe_hash=True)
 class Draw(ABC):
     """A choice among candidates, given their unit scores; the base of a draw of your own.
 
@@ -26,16 +29,7 @@ class Draw(ABC):
     that ``epsilon`` is the price of the whole draw.
     """
 
-    name: str
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}()"
-
-    def __eq__(self, other: object) -> bool:
-        return type(self) is type(other)
-
-    def __hash__(self) -> int:
-        return hash(type(self))
+    name: ClassVar[str]
 
     @abstractmethod
     def probabilities(self, scores: Scores, epsilon: float) -> Probabilities:

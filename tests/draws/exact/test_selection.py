@@ -3,6 +3,7 @@
 from collections import Counter
 from fractions import Fraction
 from itertools import permutations
+from random import Random
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from scipy import stats
 
 from dpselect.draws import Exponential, LaplaceNoisyMax, PermuteAndFlip, grid
 from dpselect.draws.exact import bits, selection
-from dpselect.draws.exact.lazy_noise import CHUNK
+from dpselect.draws.exact.lazy_noise import CHUNK, Noise
 from support.rows import Listed
 from support.strategies import every_draw
 
@@ -48,9 +49,11 @@ def test_draws_of_two_are_two_rounds_without_replacement(draw):
     assert chi_square(observed, pairs_by_rounds(draw, EPSILON), DRAWS) > FALSE_ALARM
 
 
+@pytest.mark.parametrize("few", [0, SCORES.size])
 @pytest.mark.parametrize("epsilon", [1e-3, 0.7, 3.0])
-def test_noise_is_made_for_what_a_step_moves_of_scores_on_the_grid(epsilon, monkeypatch):
+def test_noise_is_made_for_what_a_step_moves_of_scores_on_the_grid(epsilon, few, monkeypatch):
     """Two scores move apart by twice that; each of k draws costs its part. Rounded up."""
+    monkeypatch.setattr(selection, "SCALARS", few)
     made = []
     for name in ("bounds", "bounds_of"):
         known = getattr(selection, name)
@@ -58,14 +61,14 @@ def test_noise_is_made_for_what_a_step_moves_of_scores_on_the_grid(epsilon, monk
             selection, name, lambda noise, *of, by=known: made.append(of[1]) or by(noise, *of)
         )
     draws = {
-        selection.top_k_exponential_noise: 3,
-        selection.top_k_laplace_noise: 3,
-        selection.top_k_gumbel_noise: 1,
+        selection.top_k_exponential_noise: 4 + 3 + 2 if few else 3,
+        selection.top_k_laplace_noise: 4 + 3 + 2 if few else 3,
+        selection.top_k_gumbel_noise: 4 if few else 1,
     }
 
-    for draw, rounds in draws.items():
+    for draw, times in draws.items():
         draw(SCORES, epsilon, 3)
-        assert len(made) == rounds
+        assert len(made) == times
         for scale in made:
             cost = 2 * grid.SENSITIVITY * 3 / Fraction(scale)
             assert cost <= Fraction(epsilon) < cost * (1 + Fraction(1, 2**50))
@@ -73,6 +76,31 @@ def test_noise_is_made_for_what_a_step_moves_of_scores_on_the_grid(epsilon, monk
     selection.largest_of_each(Listed(np.tile(SCORES, (2, 1))), epsilon)
     [scale] = made
     assert scale == selection.scale_for(epsilon, 1)
+
+
+END = 2**64 - 1
+
+
+@pytest.mark.parametrize("noise", Noise)
+def test_few_are_drawn_as_many_are(noise, monkeypatch):
+    """The same of the same bits, by numbers of Python and by arrays, also of equal words."""
+    random = Random(1)  # noqa: S311 -- cases, no noise
+    some = [0, 1, 2**60, 2**60 + 1, END - 1, END]
+    for case in range(200):
+        n, scale = random.randint(1, 6), random.choice([0.75, 7.3, 2.0**21])
+        words = [[random.choice([*some, random.getrandbits(64)]) for _ in range(n)]]
+        words.append([random.getrandbits(64) for _ in range(n)])
+        given = np.array(words[: noise.uniforms], dtype=np.uint64)
+        numbers = np.array([int(scale * random.choice([0, 0, 1, 3])) for _ in range(n)])
+        monkeypatch.setattr(bits, "words", lambda *_, given=given: given)
+        for k in range(1, n + 1):
+            drawn = []
+            for few in (0, n):
+                further = Random(case)  # noqa: S311 -- the same bits for both
+                monkeypatch.setattr(bits, "randbits", further.getrandbits)
+                monkeypatch.setattr(selection, "SCALARS", few)
+                drawn.append(selection._largest(noise, numbers, scale, k))
+            assert drawn[0] == drawn[1]
 
 
 LARGE, USUAL = 2**20, 2**63

@@ -20,7 +20,8 @@ each times the scale ``t``; the difference of two geometric numbers is discrete 
 
 The bounds by floats hold whatever the platform's mathematical library: logarithms are summed
 from a series by IEEE additions, multiplications and divisions alone (``_log``), each right to
-``2^-53`` relative to its result, and the margins exceed their sum.
+``2^-53`` relative to its result, and the margins exceed their sum. Arrays and floats of Python
+go through the same operations, so few numbers get their bounds without an array.
 
 Source: Flajolet and Saheb 1986, and Karney 2016, arXiv:1303.6257, for exact draws from bits as
 they are needed.
@@ -30,22 +31,29 @@ from __future__ import annotations
 
 from decimal import Context, Decimal, localcontext
 from enum import Enum
-from math import floor, inf, log, sqrt
+from math import floor, frexp, inf, log, sqrt
 from operator import attrgetter
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpselect.draws.exact import bits as source
 from dpselect.draws.exact.bits import WORD
-from dpselect.typing import Indices, Values
+from dpselect.typing import Indices
 
 CHUNK = 2**15
 """Numbers that get noise at once, so that all arrays stay in a processor's cache."""
 
-_TERMS = tuple(np.array(2 / odd) for odd in range(23, 0, -2))
-"""Factors of the series of 2 artanh, as arrays, with which arithmetic is faster."""
+_TERMS = tuple(2 / odd for odd in range(23, 0, -2))
+"""Factors of the series of 2 artanh."""
+
+_ARRAYS = tuple(map(np.array, _TERMS))
+"""Their arrays, with which arithmetic of arrays is faster."""
+
+_LN_2, _ROOT = log(2), sqrt(0.5)
+
+_LAST = 2**WORD - 1
 
 MARGIN = 2.0**-45
 """Bounds by floats are widened by this much of the largest number in their computation.
@@ -73,25 +81,31 @@ class Noise(Enum):
         return 2 if self is Noise.LAPLACE else 1
 
 
+Floats: TypeAlias = Any
+"""An array of floats, or a float of Python, with which few are faster."""
+
+Words: TypeAlias = Any
+"""Words likewise: an array of uint64, or an integer."""
+
+
 class Bounds(NamedTuple):
-    """Bounds of noisy numbers, with the bits that they were computed from; secret."""
+    """Bounds of noisy numbers, after the bits that they were computed from; secret."""
 
-    low: Values
-    """Shape ``(n,)``."""
-
-    high: Values
-    words: NDArray[np.uint64]
+    words: Words
     """Shape ``(uniforms, n)``."""
 
-    def joined(self, others: Bounds) -> Bounds:
-        """Return these and others."""
-        return Bounds(
-            *(np.concatenate(pair, axis=-1) for pair in zip(self, others, strict=True))
-        )
+    low: Floats
+    """Shape ``(n,)``."""
+
+    high: Floats
 
     def of(self, which: NDArray[np.bool_] | Indices) -> Bounds:
         """Return some of them."""
-        return Bounds(self.low[which], self.high[which], self.words[:, which])
+        return Bounds(self.words[:, which], self.low[which], self.high[which])
+
+    def each(self) -> list[Bounds]:
+        """Return those of single numbers, as Python's."""
+        return [*map(Bounds, *(one.T.tolist() for one in self))]
 
 
 def bounds(noise: Noise, numbers: Indices, scale: float) -> Bounds:
@@ -105,22 +119,20 @@ def bounds(noise: Noise, numbers: Indices, scale: float) -> Bounds:
     return bounds_of(noise, numbers, scale, source.words(noise.uniforms, numbers.size))
 
 
-def bounds_of(
-    noise: Noise, numbers: Indices, scale: float, words: NDArray[np.uint64]
-) -> Bounds:
+def bounds_of(noise: Noise, numbers: Indices | int, scale: float, words: Words) -> Bounds:
     """Return what the first bits of the noise on each number tell; see ``bounds``.
 
     Args:
         noise: Its distribution.
-        numbers: Integers.
+        numbers: Integers, or one.
         scale: Scale of the noise.
-        words: The bits, shape ``(uniforms, n)``.
+        words: The bits, shape ``(uniforms, n)``; of one number the integers that they are.
     """
     if noise is Noise.GUMBEL:
         middle, below, above = _gumbel(words[0])
     else:
         middle, below, above = _exponential(words[0])
-    size = np.abs(middle) + 1
+    size = abs(middle) + 1
     whole = 0.0
     if noise is Noise.LAPLACE:
         other, other_below, other_above = _exponential(words[1])
@@ -128,8 +140,8 @@ def bounds_of(
         middle, below, above = middle - other, below + other_above, above + other_below
         whole = 1.0  # a difference of numbers rounded down is within 1 of theirs
     noisy = numbers + scale * middle
-    margin = (np.abs(numbers) + scale * size) * MARGIN + whole
-    return Bounds(noisy - scale * below - margin, noisy + scale * above + margin, words)
+    margin = (abs(numbers) + scale * size) * MARGIN + whole
+    return Bounds(words, noisy - scale * below - margin, noisy + scale * above + margin)
 
 
 def reaches(gaps: Indices, scale: float) -> NDArray[np.bool_]:
@@ -166,62 +178,73 @@ def reached(gaps: Indices, words: NDArray[np.uint64], scale: float) -> NDArray[n
     return over
 
 
-def _exponential(words: NDArray[np.uint64]) -> tuple[Values, Values, Values]:
+def _exponential(words: Words) -> tuple[Floats, Floats, Floats]:
     """Return -ln U at the first bits of U, and how far below and above it may be."""
-    least = np.maximum(words, 1).astype(np.float64)
+    least = _at_least_1(words)
     # ln((w + 1) / w) <= 1/w.
-    return WORD * log(2) - _log(least), 1 / least, np.where(words == 0, np.inf, 0.0)
+    return WORD * _LN_2 - _log(least), 1 / least, _where(words == 0, inf, 0.0)
 
 
-def _gumbel(words: NDArray[np.uint64]) -> tuple[Values, Values, Values]:
+def _gumbel(words: Words) -> tuple[Floats, Floats, Floats]:
     """Return -ln(-ln(1 - U)) at the first bits of U, and how far below and above it may be."""
-    least = np.maximum(words, 1)
-    chance = least.astype(np.float64) * 2.0**-WORD
-    rest = (~least).astype(np.float64) + 1  # 2^64 less the word, at least 1
-    small = chance < 0.25
-    mantissa, exponent = _split(rest)
+    others = _LAST - words
+    least, least_other = _at_least_1(words), _at_least_1(others)
+    chance = least * 2.0**-WORD
+    mantissa, exponent = _split(least_other + 1)
     # One series for both: E = 2 artanh(U / (2 - U)), or minus the logarithm of 1 - U.
     part = _twice_atanh(
-        np.where(small, -chance / (2 - chance), (mantissa - 1) / (mantissa + 1))
+        _where(chance < 0.25, -chance / (2 - chance), (mantissa - 1) / (mantissa + 1))
     )
-    minus_log = (WORD - exponent) * log(2) - part  # the first term is 0 where U is small
+    minus_log = (WORD - exponent) * _LN_2 - part  # the first term is 0 where U is small
     # With E = -ln(1 - U) an interval of U has at most 1/(rest - 1) of E, and E is at least U
     # and, where U is above one half, 0.69.
-    below = 4 / least.astype(np.float64) + 4 / np.maximum((~least).astype(np.float64), 1)
-    below[~least == 0] = np.inf
-    return -_log(minus_log), below, np.where(words == 0, np.inf, 0.0)
+    below = _where(others == 0, inf, 4 / least + 4 / least_other)
+    return -_log(minus_log), below, _where(words == 0, inf, 0.0)
 
 
-def _log(x: Values) -> Values:
+def _log(x: Floats) -> Floats:
     """Return the natural logarithm, right to ``2^-48`` relative to itself.
 
     With the parts of ``_split`` it is ``e ln 2 + ln m``, ``ln m = 2 artanh((m - 1)/(m + 1))``:
     the two cancel at most half.
     """
     mantissa, exponent = _split(x)
-    return exponent * log(2) + _twice_atanh((mantissa - 1) / (mantissa + 1))
+    return exponent * _LN_2 + _twice_atanh((mantissa - 1) / (mantissa + 1))
 
 
-def _split(x: Values) -> tuple[Values, Indices]:
+def _split(x: Floats) -> tuple[Floats, Any]:
     """Return m between ``√(1/2)`` and ``√2``, and e, of ``m 2^e``."""
-    mantissa, exponent = np.frexp(x)
-    low = mantissa < sqrt(0.5)
-    return np.where(low, 2 * mantissa, mantissa), exponent - low
+    mantissa, exponent = (frexp if isinstance(x, float) else np.frexp)(x)
+    low = mantissa < _ROOT
+    return _where(low, 2 * mantissa, mantissa), exponent - low
 
 
-def _twice_atanh(r: Values) -> Values:
+def _twice_atanh(r: Floats) -> Floats:
     """Return ``2 artanh r`` for ``|r| ≤ 0.172``, by its series.
 
     The first term left out is below 2^-60 of the sum.
     """
+    first, *terms, last = _TERMS if isinstance(r, float) else _ARRAYS
     square = r * r
-    total = square * _TERMS[0]
-    for term in _TERMS[1:-1]:
+    total = square * first
+    for term in terms:
         total += term
         total *= square
-    total += _TERMS[-1]
-    total *= r
-    return total
+    return (total + last) * r
+
+
+def _at_least_1(words: Words) -> Floats:
+    """Return words as floats, those that are 0 as 1."""
+    if isinstance(words, int):
+        return float(words or 1)
+    return np.maximum(words, 1).astype(np.float64)
+
+
+def _where(condition: Floats, one: Floats, other: Floats) -> Floats:
+    """Return one where a condition holds, the other elsewhere."""
+    if isinstance(condition, bool):
+        return one if condition else other
+    return np.where(condition, one, other)
 
 
 class Refined:
@@ -268,6 +291,21 @@ class Refined:
                 high = Decimal(floor(high) - floor(ends[1][0]))
             self.low, self.high = self._number + low, self._number + high
 
+    def __lt__(self, other: Refined) -> bool:
+        """Return whether it is smaller, which no two equal integers are.
+
+        Each step refines the number of which fewer bits are known, so that a number that many
+        are compared with is not refined again for each of them.
+        """
+        while self.low <= other.high:
+            if self.high < other.low:
+                return True
+            if self.low == self.high == other.low == other.high:
+                return False
+            unsettled = [number for number in (self, other) if number.low != number.high]
+            min(unsettled, key=attrgetter("bits")).refine()
+        return False
+
     def _scaled(self, word: int) -> tuple[Decimal, Decimal]:
         """Return bounds of the scale times the function of one uniform number."""
         full = 1 << self.bits
@@ -282,20 +320,3 @@ class Refined:
 def _minus_log(word: int, bits: int) -> Decimal:
     """Return -ln(word / 2^bits), rounded to the digits of the context."""
     return bits * Decimal(2).ln() - Decimal(word).ln()
-
-
-def larger(one: Refined, other: Refined) -> int:
-    """Return 1, -1 or, for equal integers, 0 as the first is larger or smaller.
-
-    Each step refines the number of which fewer bits are known, so that a number that many are
-    compared with is not refined again for each of them.
-    """
-    while True:
-        if one.low > other.high:
-            return 1
-        if one.high < other.low:
-            return -1
-        if one.low == one.high == other.low == other.high:
-            return 0
-        unsettled = [number for number in (one, other) if number.low != number.high]
-        min(unsettled, key=attrgetter("bits")).refine()

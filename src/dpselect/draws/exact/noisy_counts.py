@@ -182,10 +182,8 @@ def _accepted(noise: Indices, last: Indices, scale: float) -> NDArray[np.bool_]:
     known = lazy_noise.bounds(lazy_noise.Noise.EXPONENTIAL, np.zeros_like(noise), 1.0)
     accepted = known.low > high
     for place in np.flatnonzero((known.high >= low) & ~accepted):
-        word, x = (
-            int(known.words[0, place]),
-            _exponent(int(noise[place]), int(last[place]), scale),
-        )
+        word = int(known.words[0, place])
+        x = _exponent(int(noise[place]), int(last[place]), scale)
         accepted[place] = _resolved(word, WORD, x, odds=False)
     return accepted
 

@@ -8,7 +8,7 @@ noise leave one candidate almost always, and the few that are left are compared 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cmp_to_key, partial
+from functools import partial
 from math import inf, nextafter
 from typing import Protocol, TypeAlias
 
@@ -24,7 +24,6 @@ from dpselect.draws.exact.lazy_noise import (
     Refined,
     bounds,
     bounds_of,
-    larger,
 )
 from dpselect.draws.exact.leading_zeros import FIRST_BIT, MOST, struck
 from dpselect.draws.exact.samplers import sampler
@@ -38,6 +37,9 @@ MOST_SCALE = 1e250
 EVERY, FARTHEST = 2, 28
 """Zeros by which scores are told apart that are further and further below the best, and those
 that words begin with that reach from the farthest ones."""
+
+SCALARS = 16
+"""Numbers up to which those of Python are faster than arrays."""
 
 FEW = 8.0
 """Words of a row that are drawn at first, about."""
@@ -186,7 +188,8 @@ def _of_rows(
     drawn[row[left]] = place[left]
     for one in np.flatnonzero(np.bincount(row[left]) > 1).tolist():
         at = left[row[left] == one]
-        drawn[one] = place[_sorted(Noise.EXPONENTIAL, numbers, scale, at, noisy.of(at))[0]]
+        order = _sorted(Noise.EXPONENTIAL, numbers[at], scale, noisy.of(at).each())
+        drawn[one] = place[at[order[0]]]
     return drawn
 
 
@@ -207,50 +210,53 @@ def in_rounds(largest: Largest, scores: Scores, epsilon: float, k: int) -> list[
 def _largest(noise: Noise, grid: Indices, scale: float, k: int) -> list[int]:
     """Return the positions of the ``k`` largest noisy scores, the largest first."""
     below_best = grid - grid.max()
-    drawn = bounds(noise, below_best[:CHUNK], scale)
-    positions, contenders = _contenders(np.arange(drawn.low.size), drawn, k)
-    for first in range(CHUNK, grid.size, CHUNK):
+    if grid.size <= SCALARS:
+        return _largest_of_few(noise, below_best, scale, k)
+    parts = []
+    for first in range(0, grid.size, CHUNK):
         drawn = bounds(noise, below_best[first : first + CHUNK], scale)
-        more = np.arange(first, first + drawn.low.size)
-        positions, contenders = _contenders(
-            np.concatenate([positions, more]), contenders.joined(drawn), k
-        )
-    return _sorted(noise, below_best, scale, positions, contenders)[:k]
+        left = _contenders(drawn, k)
+        parts.append((first + left, *drawn.of(left)))
+    position, *known = parts[0]
+    if len(parts) > 1:
+        position, *known = (np.concatenate(one, axis=-1) for one in zip(*parts, strict=True))
+        left = _contenders(Bounds(*known), k)
+        position, *known = position[left], *Bounds(*known).of(left)
+    if position.size == 1:
+        return position.tolist()
+    order = _sorted(noise, below_best[position], scale, Bounds(*known).each())
+    return position[order[:k]].tolist()
 
 
-def _sorted(
-    noise: Noise, numbers: Indices, scale: float, positions: Indices, contenders: Bounds
-) -> list[int]:
+def _largest_of_few(noise: Noise, numbers: Indices, scale: float, k: int) -> list[int]:
+    """Return the positions of the ``k`` largest, of so few that arrays are slower.
+
+    The words, their bounds and what decides between them are those of many.
+    """
+    words = source.words(noise.uniforms, numbers.size).T.tolist()
+    given = zip(numbers.tolist(), words, strict=True)
+    noisy = [bounds_of(noise, number, scale, of) for number, of in given]
+    least = sorted([one.low for one in noisy])[-k]
+    left = [at for at, one in enumerate(noisy) if one.high >= least]
+    if len(left) == 1:
+        return left
+    order = _sorted(noise, numbers[left], scale, [noisy[at] for at in left])
+    return [left[at] for at in order[:k]]
+
+
+def _sorted(noise: Noise, numbers: Indices, scale: float, known: list[Bounds]) -> list[int]:
     """Return positions by their noisy numbers, the largest first."""
-    if positions.size == 1:
-        return positions.tolist()
-    parts = zip(
-        positions.tolist(),
-        numbers[positions].tolist(),
-        contenders.words.T.tolist(),
-        contenders.low.tolist(),
-        contenders.high.tolist(),
-        strict=True,
-    )
-    noisy = {
-        at: Refined(noise, number, scale, words, low, high)
-        for at, number, words, low, high in parts
-    }
-
-    def compared(one: int, other: int) -> int:
-        return larger(noisy[one], noisy[other])
-
+    pairs = zip(numbers.tolist(), known, strict=True)
+    noisy = [Refined(noise, number, scale, *one) for number, one in pairs]
     # A tie goes to the earlier one: sorting keeps their order.
-    return sorted(noisy, key=cmp_to_key(compared), reverse=True)
+    return sorted(range(len(noisy)), key=noisy.__getitem__, reverse=True)
 
 
-def _contenders(positions: Indices, noisy: Bounds, k: int) -> tuple[Indices, Bounds]:
-    """Return those that can be among the ``k`` largest, with their bounds."""
-    if positions.size <= k:
-        return positions, noisy
+def _contenders(noisy: Bounds, k: int) -> Indices:
+    """Return the positions of those that can be among the ``k`` largest."""
     # k of them are at least the k-th largest lower bound.
-    can_win = noisy.high >= np.partition(noisy.low, -k)[-k]
-    return positions[can_win], noisy.of(can_win)
+    least = np.partition(noisy.low, -k)[-k] if noisy.low.size > k else -inf
+    return np.flatnonzero(noisy.high >= least)
 
 
 def scale_for(epsilon: float, k: int) -> float:
