@@ -162,7 +162,7 @@ class TestQueries:
 
 class TestFunctions:
     def test_no_function_plans_or_releases(self):
-        """A query does, and so does a mechanism, an estimator and a stream of queries."""
+        """A query does, and so does a mechanism, and an estimator."""
         found = {name.rsplit(".", maxsplit=1)[-1] for name in functions()}
 
         assert not {name for name in found if name.startswith(("release_", "plan_", "draw_"))}

@@ -29,19 +29,8 @@ def spend(budget):
     return True
 
 
-def find(stream):
-    return stream.is_above(10**6)
-
-
 def view(folder):
     return memory(folder).for_request(note="another")
-
-
-def stream(_):
-    query = dp.AboveThreshold(
-        threshold=1000, sensitivity=1, monotone=True, stops=1, epsilon=50.0, neighbours=AR
-    )
-    return query.stream().__enter__()
 
 
 def classifier(folder):
@@ -54,7 +43,6 @@ HOLDERS: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
     "budget in a ledger": (ledger, spend),
     "view of a budget": (view, spend),
     "view of a ledger": (lambda folder: ledger(folder).for_request(note="another"), spend),
-    "stream": (stream, find),
     "classifier": (classifier, fit),
 }
 RECORDS: dict[str, Callable[..., Any]] = {}
@@ -124,7 +112,6 @@ def holders_of_records():
         "rows of keys": KeyRows(("x",)).read(frame),
         "graph": Graph.from_edges([(0, 1)], nodes=2),
         "edges": EdgeTable.from_edges(edges, source="s", target="t", nodes=nodes),
-        "stream": stream(None),
     }  # fmt: skip
 
 

@@ -43,12 +43,6 @@ def ends_of(kind):
     query.release(ends)
 
 
-def above(query):
-    asked = dp.AboveThreshold(threshold=5, sensitivity=1, **AR)
-    with asked.stream() as stream:
-        stream.is_above(query)
-
-
 HALF = releasing(dp.Percentiles, column="days", p=50, upper=9, step=1, **AR)
 DAYS = releasing(dp.Percentiles, p=50, candidates=[date(2024, 1, 2)], **AR)
 TOP = releasing(dp.TopKeys, k=1, candidates=["a"], **AR)
@@ -93,7 +87,6 @@ ROWS = [
     releasing(dp.AboveThreshold, threshold=5, sensitivity=1, **AR)(
         "must be integers", data=Each(NO_QUERIES)
     ),
-    refusing(above)("must be an integer", query=SECOND),
     TOP("k must be an integer", k=SECOND),
     refusing(tables.Source, frame=USERS)("column_type", column_type={"v": "date"}),
     DIALECT("encoding", encoding=Each(["rot13", "iso2022_jp", "unicode_escape"])),

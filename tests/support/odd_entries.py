@@ -9,7 +9,6 @@ import io
 import random
 import warnings
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cache
@@ -108,19 +107,6 @@ def combined(how):
 SEVERAL = [dp.Percentiles(**OF_F), dp.TopKeys(k=1, **KNOWN), dp.Keys(column="g", **SURE)]
 
 
-def stream(values):
-    query = dp.AboveThreshold(threshold=5, sensitivity=1, **BOTH)
-    with suppress(ValueError, OverflowError):
-        # Whoever asks one by one reads them: a Series may hold days that Python does not have.
-        values = list(values)
-    with query.stream() as asked:
-        for one in values if isinstance(values, list) else ():
-            if not asked.stops_left:
-                break
-            asked.is_above(one)
-    return asked.release
-
-
 READ = {
     "values": {
         "a record of values": {
@@ -158,7 +144,6 @@ READ = {
         },
         "counts in turn": {
             "AboveThreshold": dp.AboveThreshold(threshold=5, sensitivity=1, **BOTH),
-            "AboveThreshold, a stream": stream,
         },
         "scores": {
             **{repr(mechanism): selected(mechanism) for mechanism in MECHANISMS},

@@ -24,7 +24,7 @@ VLDB 2017; one-sided noise: Durfee, NeurIPS 2023.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from math import ceil, expm1, inf, log, nextafter
@@ -38,7 +38,6 @@ from dpselect.draws.exact.lazy_noise import reached, reaches
 from dpselect.draws.exact.leading_zeros import FIRST_BIT, MOST, RATES, TRIALS, kept, spans
 from dpselect.draws.exact.noisy_counts import check_scale, geometric
 from dpselect.draws.exact.samplers import sampler
-from dpselect.errors import ParameterError
 from dpselect.typing import Indices, Probabilities, Values
 
 LARGEST = 2**52
@@ -222,54 +221,6 @@ def _steps(lowered: Indices, scale: float) -> Indices:
     return (
         steps if steps.size <= STEPS else np.arange(0, lowered.size, -(-lowered.size // STEPS))
     )
-
-
-@dataclass(slots=True, eq=False, repr=False)
-class Stream:
-    """Queries that come one at a time, and the noisy threshold of all of them; private.
-
-    Attributes:
-        queries: Integers of at most 2**52, the last one not answered yet.
-        noisy: The threshold with its noise, drawn with the first answer; it stays secret.
-    """
-
-    queries: list[int] = field(default_factory=list)
-    noisy: int | None = None
-
-
-@sampler
-def is_above(
-    stream: Stream,
-    threshold: int,
-    threshold_scale: float,
-    query_scale: float,
-    stops: int,
-    found: tuple[int, ...],
-) -> bool:
-    """Return whether the last query of a stream is above the noisy threshold.
-
-    A query may depend on the answers before it: given these, its value is a function of the
-    data, and the proof above goes through query by query.
-
-    Args:
-        stream: Private.
-        threshold: As for ``first_above``, and so are the next three.
-        threshold_scale: ``b_1``.
-        query_scale: ``b_2``.
-        stops: How many positions at most.
-        found: Those found so far, fewer. Public.
-
-    Returns:
-        A release.
-
-    Raises:
-        ParameterError: All stops are used.
-    """
-    if len(found) >= stops:
-        raise ParameterError("all stops are used")
-    if stream.noisy is None:
-        stream.noisy = threshold + int(geometric(1, threshold_scale)[0])
-    return stream.queries[-1] + int(geometric(1, query_scale)[0]) >= stream.noisy
 
 
 @lru_cache(maxsize=1024)

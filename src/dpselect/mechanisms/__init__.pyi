@@ -1,6 +1,5 @@
 from .above_threshold import (
     AboveThreshold as AboveThreshold,
-    Stream as Stream,
 )
 from .base import (
     Mechanism as Mechanism,

@@ -8,17 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Self
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from dpselect import validation
-from dpselect.budget.store import PaidOnce
 from dpselect.draws import above_threshold as draws
 from dpselect.errors import ParameterError, replaced
 from dpselect.neighbours import NeighboursLike
-from dpselect.plan import Plan, Receipt, Spend, SupportsSpend
+from dpselect.plan import Plan, Spend
 from dpselect.query import Design, Query, query
 from dpselect.release import Release
 from dpselect.typing import Indices
@@ -34,14 +33,13 @@ class AboveThreshold(Query[Release[int]]):
     Δ/b_2 = ε`` (without the 2 if monotone) and ``b_1^2 + b_2^2`` is least.
 
     The queries are integers, such as counts, shape ``(n,)``, in the order to look at, clamped
-    to 2**52. Where a query depends on the answers before it, ``stream`` takes them one at a
-    time. The answer has positions from 0 on, ascending: fewer than ``stops``, possibly none, if
-    the queries end before.
+    to 2**52. The answer has positions from 0 on, ascending: fewer than ``stops``, possibly
+    none, if the queries end before.
 
     Guarantee:
         ``epsilon``-DP under ``neighbours``, for all answers together. All but the values of the
-        queries is public: their number and order, or how each is chosen by the answers before
-        it. ``sensitivity`` and ``monotone`` must hold for every query that can be chosen.
+        queries is public: their number and order. ``sensitivity`` and ``monotone`` must hold
+        for every query.
 
     Attributes:
         threshold: The threshold, an integer. Public.
@@ -89,10 +87,7 @@ class AboveThreshold(Query[Release[int]]):
                 public=(
                     "the threshold",
                     "the sensitivity",
-                    (
-                        "the number and order of the queries, or how each is chosen by answers "
-                        "before"
-                    ),
+                    "the number and order of the queries",
                 ),
                 composition="one mechanism: queries that are not found above cost nothing",
             ),
@@ -100,14 +95,6 @@ class AboveThreshold(Query[Release[int]]):
             scales=scales,
             stops=self.stops,
         )
-
-    def stream(self, *, budget: SupportsSpend | None = None) -> Stream:
-        """Return a context that answers queries one at a time.
-
-        Args:
-            budget: Where the price of all answers is recorded, when the context is entered.
-        """
-        return Stream(self.plan, self.design(), budget)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,100 +108,6 @@ class _Thresholds(Design[Release[int]]):
         return lambda plan: Release(
             tuple(draws.first_above(checked, self.threshold, *self.scales, self.stops)), plan
         )
-
-
-class Stream(PaidOnce):
-    """Queries that come one at a time: is this one above the threshold?
-
-    ``AboveThreshold.stream`` makes it. The price is recorded when the ``with`` block is
-    entered. Threads may share a stream; a copy of it is the stream itself, it cannot be
-    pickled, and it belongs to the process that made it, since the noise on the threshold is
-    drawn once and each answer is charged once.
-
-    Examples:
-        >>> import dpselect as dp
-        >>> query = dp.AboveThreshold(
-        ...     threshold=100, sensitivity=1, monotone=True, stops=2, epsilon=4.0,
-        ...     neighbours="add-remove",
-        ... )
-        >>> with query.stream() as alarm:
-        ...     answers = [alarm.is_above(cases) for cases in (3, 180, 5, 260)]
-        >>> answers, alarm.release.answer
-        ([False, True, False, True], (1, 3))
-    """
-
-    def __init__(self, plan: Plan, design: _Thresholds, budget: SupportsSpend | None) -> None:
-        super().__init__("stream")
-        self._plan, self._design, self._budget = plan, design, budget
-        self._secret = draws.Stream()
-        self._found: tuple[int, ...] = ()
-        self._receipt: Receipt | None = None
-        self._release: Release[int] | None = None
-
-    def __enter__(self) -> Self:
-        with self._alone():
-            if self._receipt is not None:
-                raise ParameterError(
-                    "a stream can be entered once: each threshold has a price of its own"
-                )
-            self._receipt = self._plan.reserve(self._budget)()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        with self._alone():
-            self._end()
-
-    @property
-    def stops_left(self) -> int:
-        """Number of queries that can still be found above; 0 after the end of the stream."""
-        return self._design.stops - len(self._found) if self._release is None else 0
-
-    @property
-    def release(self) -> Release[int]:
-        """The positions of the queries found above, once the stream has ended.
-
-        Raises:
-            ParameterError: The stream has not ended.
-        """
-        if self._release is None:
-            raise ParameterError("the stream has not ended: leave its with block first")
-        return self._release
-
-    def is_above(self, query: int) -> bool:
-        """Return whether a query is found above the threshold, or equal to it.
-
-        Args:
-            query: An integer, such as a count. Private. Clamped to 2**52.
-
-        Raises:
-            ParameterError: ``query`` is not an integer, or the stream was not entered or has
-                ended, with its last stop or with its block.
-            BudgetError: The stream belongs to another process.
-        """
-        if not validation.is_integer(query):
-            raise ParameterError("`query` must be an integer, such as a count")
-        with self._alone():
-            if self._receipt is None:
-                raise ParameterError("enter the stream first: with query.stream() as stream:")
-            if self._release is not None:
-                raise ParameterError(
-                    "the stream has ended: all stops are used, or its with block was left"
-                )
-            made, place = self._design, len(self._secret.queries)
-            self._secret.queries.append(min(max(int(query), -draws.LARGEST), draws.LARGEST))
-            above = draws.is_above(
-                self._secret, made.threshold, *made.scales, made.stops, self._found
-            )
-            if above:
-                self._found = (*self._found, place)
-            if not self.stops_left:
-                self._end()
-        return above
-
-    def _end(self) -> None:
-        """Keep the answer beside its spend."""
-        if self._release is None and self._receipt is not None:
-            self._release = Release(self._found, self._plan).recorded(self._receipt)
 
 
 def _integers(queries: ArrayLike) -> Indices:

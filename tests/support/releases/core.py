@@ -1,7 +1,5 @@
 """Releases of the mechanisms themselves."""
 
-from functools import partial
-
 import numpy as np
 
 import dpselect as dp
@@ -56,16 +54,6 @@ def tally(ballots):
     return np.bincount(np.array(ballots), minlength=4)
 
 
-def _stream(ballots, budget, *, query):
-    """Ask the next count, or after a stop the one after the next: queries are adaptive."""
-    counts = tally(ballots).tolist() * 3
-    with query.stream(budget=budget) as stream:
-        place = 0
-        while stream.stops_left and place < len(counts):
-            place += 2 if stream.is_above(counts[place]) else 1
-    return stream.release
-
-
 def graphs(rng):
     """Two graphs of five nodes that differ by one edge."""
     matrix = np.triu(rng.random((5, 5)) < 0.5, 1)
@@ -110,17 +98,11 @@ CASES.append(
 )
 for stops in (1, 2):
     query = dp.AboveThreshold(**FIRST_ABOVE, stops=stops)
-    CASES += [
+    CASES.append(
         ReleaseCase(
             name=f"AboveThreshold, {stops} stops, add-remove",
             query=query,
             data=tally,
             pair=votes,
-        ),
-        ReleaseCase(
-            name=f"AboveThreshold, a stream of {stops} stops, add-remove",
-            query=query,
-            run=partial(_stream, query=query),
-            pair=votes,
-        ),
-    ]
+        )
+    )

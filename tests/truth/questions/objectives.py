@@ -220,16 +220,6 @@ def many(draw):
     )
 
 
-def streamed(query, queries):
-    """Return what a stream of queries finds."""
-    with query.stream() as stream:
-        for one in queries:
-            if not stream.stops_left:
-                break
-            stream.is_above(one)
-    return stream.release
-
-
 @st.composite
 def first_above(draw):
     """The first queries of at least a threshold."""
@@ -251,9 +241,6 @@ def first_above(draw):
     def right(release):
         return release.answer == wanted or f"{release.answer} for {wanted}"
 
-    if draw(st.booleans()):
-        call = Call(streamed, query, queries)
-        return Question(f"{call!r}", lambda: made(call), right)
     return released(query, queries, right)
 
 

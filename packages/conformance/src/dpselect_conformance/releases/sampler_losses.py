@@ -136,30 +136,6 @@ def first_above_of_each(
     return Loss(0.0, drawn=fsum(one.drawn for one in each))
 
 
-def is_above(
-    here: above_threshold.Stream,
-    there: above_threshold.Stream,
-    public: Public,
-    above: bool,  # noqa: FBT001 -- an output
-) -> Loss | None:
-    """Return what one answer of a stream adds to the loss of those before it."""
-    if len(here.queries) != len(there.queries):
-        return None
-    of_law = {name: value for name, value in public.items() if name != "found"}
-    place, found = len(here.queries) - 1, list(public["found"])
-    logs = [
-        [
-            above_threshold.log_probability(np.array(queries), **of_law, found=positions)
-            for queries, positions in (
-                (stream.queries, [*found, place] if above else found),
-                (stream.queries[:-1], found),
-            )
-        ]
-        for stream in (here, there)
-    ]
-    return Loss(0.0, drawn=fsum([logs[0][0], -logs[0][1], -logs[1][0], logs[1][1]]))
-
-
 def flipped(here: list[bool], there: list[bool], public: Public, _: list[bool]) -> Loss:
     """Return the loss of independent flips."""
     differ = sum(bool(a) != bool(b) for a, b in zip(here, there, strict=True))
@@ -283,7 +259,6 @@ _OF_DRAWS: Mapping[str, LossFunction] = {
     "exact.uniform.token": token,
     "above_threshold.first_above": first_above,
     "above_threshold.first_above_of_each": first_above_of_each,
-    "above_threshold.is_above": is_above,
     "subset_distance.swapped": swapped,
     "subset_distance.joined": joined,
     # Without a private input: their output protects only while it is secret.
