@@ -120,7 +120,9 @@ def test_numbers_of_runs_are_drawn_by_their_law(law):
 
     assert numbers[: drawn.first].sum() == 0
     for k in range(drawn.first, 60):
-        assert numbers[k + 1] == pytest.approx(numbers[k] * float(drawn.ratio(k)))
+        assert numbers[k + 1] == pytest.approx(
+            numbers[k] * drawn.ratio(k)[0] / drawn.ratio(k)[1]
+        )
 
 
 @every_law

@@ -18,7 +18,8 @@ from dpselect.extend import Weights, inversion, sampler, scope, secret, uniform
 
 T = TypeVar("T")
 
-FIRST_BITS = 128
+FIRST_BITS = 64
+"""Bits that leave a draw open with probability below 2^-45; more would ask for more weights."""
 
 Cost: TypeAlias = Callable[[float], tuple[float, Callable[[float], float] | None]]
 """Epsilon of the best of runs of an epsilon, and its delta for each epsilon if one is known."""
@@ -46,14 +47,18 @@ class NumberDistribution:
         """The smallest number."""
         return 0 if self.shape is None else 1
 
-    def ratio(self, k: int) -> Fraction:
-        """Return ``P(k + 1) / P(k)``."""
-        return self.factor * (1 if self.shape is None else k + self.shape) / (k + 1)
+    def ratio(self, k: int) -> tuple[int, int]:
+        """Return the numerator and the denominator of ``P(k + 1) / P(k)``, without division."""
+        over, under = self.factor.as_integer_ratio()
+        if self.shape is None:
+            return over, under * (k + 1)
+        top, bottom = self.shape.as_integer_ratio()
+        return over * (k * bottom + top), under * bottom * (k + 1)
 
-    def largest_later(self, k: int) -> Fraction:
-        """Return a bound on all ratios from ``k`` on."""
+    def largest_later(self, k: int) -> tuple[int, int]:
+        """Return a bound on all ratios from ``k`` on, likewise."""
         falls = self.shape is None or self.shape > 1
-        return self.ratio(k) if falls else self.factor
+        return self.ratio(k) if falls else self.factor.as_integer_ratio()
 
 
 @sampler(loss=secret)
@@ -68,15 +73,14 @@ def weights(distribution: NumberDistribution, bits: int) -> Weights:
     low = high = total = 1 << (2 * bits + 64)
     bounds, k = [(low, high)], distribution.first
     while True:
-        bound = distribution.largest_later(k)
-        if bound < 1:
-            # A geometric series from the next weight on.
-            beyond = -(-high * bound.numerator // (bound.denominator - bound.numerator))
+        if high <= total >> (bits + 32):
+            # A geometric series from the next weight on: weights fall since the largest one.
+            over, under = distribution.largest_later(k)
+            beyond = -(-high * over // (under - over))
             if beyond <= total >> (bits + 32):
                 return Weights.of(bounds, first=distribution.first, beyond=beyond)
-        ratio = distribution.ratio(k)
-        low = low * ratio.numerator // ratio.denominator
-        high = -(-high * ratio.numerator // ratio.denominator)
+        over, under = distribution.ratio(k)
+        low, high = low * over // under, -(-high * over // under)
         bounds.append((low, high))
         total += high
         k += 1

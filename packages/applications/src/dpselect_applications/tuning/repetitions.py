@@ -18,16 +18,14 @@ from dataclasses import dataclass, field, fields
 from fractions import Fraction
 from functools import cached_property
 from math import cosh, exp, expm1, inf, log, log1p, nextafter, tanh
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from dpselect.errors import ParameterError
 from dpselect.extend import SLACK, Values, boundary, rho_of_pure, validation
-
-if TYPE_CHECKING:
-    from dpselect_applications.tuning.drawing import NumberDistribution
+from dpselect_applications.tuning.drawing import NumberDistribution
 
 LEAST_STOP = 2.0**-12
 """The exact draw of the number of runs takes a time in proportion to 1 / stop."""
@@ -151,8 +149,6 @@ class TruncatedNegativeBinomial(Repetitions):
 
     @property
     def number_distribution(self) -> NumberDistribution:
-        from dpselect_applications.tuning.drawing import NumberDistribution
-
         return NumberDistribution(1 - Fraction(self.stop), Fraction(self.shape))
 
     def generating_function(self, x: Values) -> Values:
@@ -237,8 +233,6 @@ class Poisson(Repetitions):
 
     @property
     def number_distribution(self) -> NumberDistribution:
-        from dpselect_applications.tuning.drawing import NumberDistribution
-
         return NumberDistribution(Fraction(self.mean), None)
 
     def generating_function(self, x: Values) -> Values:
