@@ -265,7 +265,7 @@ def test_a_map_comes_back_from_its_file(map_, tmp_path):
         assert getattr(back, name) == getattr(processed, name)
     assert back.coarse.counts.tolist() == map_.coarse.counts.tolist()
     assert pl.read_parquet(path).columns == [
-        "west", "south", "east", "north", "count", "unbiased", "geometry"
+        "west", "south", "east", "north", "count", "unbiased"
     ]  # fmt: skip
 
 
@@ -354,13 +354,13 @@ def test_every_vector_file_is_opened_by_geopandas(crs, tmp_path):
     bounds = np.array(BOX.bounds) * (1e5 if crs == "EPSG:32633" else 1)
     points = POINTS * (1e5 if crs == "EPSG:32633" else 1)
     map_ = release(points, bounds=bounds, crs=crs, grids=[], method="quadtree", queries=None)
-    for name in ("map.parquet", "map.gpkg", "map.geojson"):
+    for name in ("map.geoparquet", "map.gpkg", "map.geojson"):
         if crs is None and name == "map.geojson":
             with pytest.raises(ParameterError):
                 map_.to_file(tmp_path / name)
             continue
         map_.to_file(tmp_path / name)
-        read = geopandas.read_parquet if name == "map.parquet" else geopandas.read_file
+        read = geopandas.read_parquet if name == "map.geoparquet" else geopandas.read_file
         frame = read(tmp_path / name)
 
         assert frame["count"].to_numpy() == pytest.approx(map_.counts)

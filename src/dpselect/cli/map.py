@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from dpselect.maps import Map, MapRelease
 
 RELEASE = "release"
-QUERIED = (".parquet", ".geoparquet")
 
 
 def _rows(path: Path, _given: Given) -> list[list[float]]:
@@ -54,8 +53,8 @@ class Released(_OfPoints):
 
     Args:
         queries: A table of rectangles to tune for: west, south, east, north.
-        out: Where to write the cells: .parquet (GeoParquet, which 'map query' reads), or with
-            dpselect[geo] .gpkg or .geojson; can be repeated.
+        out: Where to write the cells: .parquet, which 'map query' reads, or with dpselect[geo]
+            .geoparquet, .gpkg or .geojson; can be repeated.
     """
 
     name, query, draws = RELEASE, "Map", True
@@ -75,6 +74,8 @@ class Released(_OfPoints):
 
     def after(self, release: MapRelease, given: Given) -> Mapping[str, object]:
         """Write the cells, and return their noise and what the queries have of it."""
+        from dpselect.maps.release import TABLE
+
         out, many = given.options["out"], len(release.candidates)
         for path in out:
             release.to_file(path)
@@ -88,7 +89,7 @@ class Released(_OfPoints):
             facts["queries"] = (
                 f"standard error {noise:.4g} points by noise, {cut:.4g} by cut cells"
             )
-        if all(path.suffix not in QUERIED for path in out):
+        if all(path.suffix != TABLE for path in out):
             facts["beware"] = "'map query' reads .parquet alone: no --out has that suffix"
         return facts | {"written to": ", ".join(map(str, out))}
 
@@ -165,8 +166,8 @@ def export(path: Path, *, out: list[Path]) -> None:
 
     Args:
         path: A map that 'dpselect map' wrote, .parquet.
-        out: Where to write the cells: .parquet, or with dpselect[geo] .gpkg or .geojson;
-            can be repeated.
+        out: Where to write the cells: .parquet, or with dpselect[geo] .geoparquet, .gpkg or
+            .geojson; can be repeated.
     """
     from dpselect.maps import MapRelease
 

@@ -2,12 +2,6 @@
 
 GeoParquet, GeoPackage, GeoJSON, shapefiles and FlatGeobuf: a file states its reference system
 itself. Only its geometries are read.
-
-Cells are rectangles, so their well-known binary is one fixed layout: GeoParquet, which a map
-is read from again, is written by polars alone, unless the reference system is one that only
-pyproj can describe. GeoPandas writes the others.
-
-Source: GeoParquet 1.1.0.
 """
 
 from __future__ import annotations
@@ -19,20 +13,14 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, TypeVar
 
-import numpy as np
-
 from dpselect._optional import needed
 from dpselect.errors import DataError, MissingDependencyError, ParameterError, replaced
 from dpselect.tables.formats import PARQUET
 from dpselect.tables.source import Source
-from dpselect.typing import Values
 
 T = TypeVar("T")
 
-WORLD = {"EPSG:4326", "OGC:CRS84", "WGS84"}
-"""Names of the system of GPS, in degrees."""
-
-GEOGRAPHIC = {*WORLD, "EPSG:4269", "EPSG:4258"}
+GEOGRAPHIC = {"EPSG:4326", "OGC:CRS84", "WGS84", "EPSG:4269", "EPSG:4258"}
 """Systems in degrees that are known without pyproj."""
 
 DEGREES = "degrees"
@@ -245,11 +233,6 @@ def _read(path: Path, read: Callable[[], T]) -> T:
 FORMATS = (".parquet", ".geoparquet", ".gpkg", ".geojson")
 """Suffixes of the files that areas are written to."""
 
-POLYGON = np.dtype(
-    [("order", "u1"), ("kind", "<u4"), ("rings", "<u4"), ("corners", "<u4"), ("xy", "<f8", 10)]
-)
-"""Well-known binary of a polygon of one ring of five corners."""
-
 
 def check_suffix(path: str | Path, crs: str | None, *more: str) -> str:
     """Return the suffix of a file to write; raise if areas could not be written so.
@@ -290,32 +273,3 @@ def write(areas: Any, path: str | Path) -> None:  # noqa: ANN401 -- geopandas ha
         # A map may have no reference system.
         warnings.filterwarnings("ignore", "'crs' was not provided")
         areas.to_file(path)
-
-
-def well_known_binary(bounds: Values) -> list[bytes]:
-    """Return the polygons of cells ``(west, south, east, north)``."""
-    west, south, east, north = bounds.T
-    cells = np.zeros(len(bounds), POLYGON)
-    cells["order"], cells["kind"], cells["rings"], cells["corners"] = 1, 3, 1, 5
-    ring = (west, south, east, south, east, north, west, north, west, south)
-    cells["xy"] = np.column_stack(ring)
-    return cells.view(f"V{POLYGON.itemsize}").tolist()
-
-
-def geoparquet_metadata(crs: str | None, bounds: tuple[float, float, float, float]) -> str:
-    """Return the ``geo`` metadata of a Parquet file whose column ``geometry`` has the cells.
-
-    Raises:
-        MissingDependencyError: Only pyproj can describe the system, and is not installed.
-    """
-    column: dict[str, object] = {
-        "encoding": "WKB",
-        "geometry_types": ["Polygon"],
-        "bbox": list(bounds),
-    }
-    # Without an entry the system is that of GPS.
-    if crs is None or crs.upper() not in WORLD:
-        column["crs"] = None if crs is None else described(crs).to_json_dict()
-    return json.dumps(
-        {"version": "1.1.0", "primary_column": "geometry", "columns": {"geometry": column}}
-    )

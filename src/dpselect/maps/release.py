@@ -33,6 +33,9 @@ KEY = "dpselect.maps"
 FORMAT = 6
 """The version of what is stored there."""
 
+TABLE = ".parquet"
+"""The suffix of a map that is read again."""
+
 NONNEGATIVE = "nonnegative"
 """Post-processing to counts of which none is below 0."""
 
@@ -220,9 +223,9 @@ class MapRelease(Release[str]):
     def to_file(self, path: str | Path) -> None:
         """Write the cells in the format that the suffix of the path names.
 
-        ``.parquet`` or ``.geoparquet`` (GeoParquet, with all that ``from_parquet`` needs); and
-        with ``dpselect[geo]`` ``.gpkg`` and ``.geojson``, which is in EPSG:4326. A query that
-        has no written form, such as one with a function as its mechanism, is left out.
+        ``.parquet``, a table with all that ``from_parquet`` needs; and with ``dpselect[geo]``
+        ``.geoparquet``, ``.gpkg`` and ``.geojson``, which is in EPSG:4326. A query that has no
+        written form, such as one with a function as its mechanism, is left out.
 
         Args:
             path: Where to.
@@ -233,7 +236,7 @@ class MapRelease(Release[str]):
             MissingDependencyError: The package that writes the format is not installed.
         """
         check_file(path, self.box)
-        if Path(path).suffix.lower() not in geo.PARQUET_LIKE:
+        if Path(path).suffix.lower() != TABLE:
             geo.write(self.to_geopandas(), path)
             return
         try:
@@ -247,13 +250,8 @@ class MapRelease(Release[str]):
             "plan": asdict(replace(self.plan, query=None)),
             "query": query,
         }
-        cells = geo.well_known_binary(self.partition.in_box(self.box))
-        metadata = {
-            KEY: json.dumps(stored, default=str),
-            "geo": geo.geoparquet_metadata(self.box.crs, self.box.bounds),
-        }
-        columns = pl.Series("unbiased", self.unbiased), pl.Series("geometry", cells, pl.Binary)
-        self.to_frame().with_columns(*columns).write_parquet(path, metadata=metadata)
+        cells = self.to_frame().with_columns(unbiased=self.unbiased)
+        cells.write_parquet(path, metadata={KEY: json.dumps(stored, default=str)})
 
     @classmethod
     def from_parquet(cls, path: str | Path) -> Self:
@@ -345,10 +343,7 @@ def check_file(path: str | Path, box: Box) -> None:
             system.
         MissingDependencyError: The package that writes the format is not installed.
     """
-    if geo.check_suffix(path, box.crs) in geo.PARQUET_LIKE:
-        geo.geoparquet_metadata(box.crs, box.bounds)
-        needed("polars", extra="standard")
-    else:
+    if geo.check_suffix(path, box.crs) != TABLE:
         needed("geopandas", extra="geo")
 
 
