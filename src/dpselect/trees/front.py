@@ -25,7 +25,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 import numpy as np
 
 from dpselect import validation
-from dpselect._optional import Axes, new_axes
+from dpselect._optional import Axes
 from dpselect.combine import disjoint_sum
 from dpselect.combine.fronts.dominance import Dominance, checked_dominance
 from dpselect.combine.registry import by_name, facts_of
@@ -142,26 +142,12 @@ class FrontRelease(Release[FrontTree]):
         }
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the released rates of the front; the best tree is filled.
+        """Draw the best tree.
 
         Args:
             ax: Axes to draw into; a new figure if not given.
-
-        Raises:
-            ParameterError: No rates were released.
         """
-        points = np.array([one.rates[::-1] for one in self.answer], dtype=np.float64)
-        if np.isnan(points).any():
-            raise ParameterError("`rates_share` was 0: there are no rates to plot")
-        ax = new_axes((4, 4)) if ax is None else ax
-        for place, (x, y) in enumerate(points):
-            best = "largest weighted sum" if place == self.best else None
-            ax.plot(x, y, "o", color="C0", mfc="C0" if best else "none", label=best)
-            ax.annotate(str(place), (x, y), xytext=(4, 4), textcoords="offset points")
-        ax.margins(0.3)  # trees of one front are close, so not the whole square
-        ax.set(xlabel="true negative rate (noisy)", ylabel="true positive rate (noisy)")
-        ax.legend(fontsize="small")
-        return ax
+        return self.tree.plot(ax, title=self.plan.name)
 
 
 @dataclass(frozen=True, kw_only=True)
