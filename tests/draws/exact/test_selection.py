@@ -88,16 +88,15 @@ def test_few_are_drawn_as_many_are(noise, monkeypatch):
     some = [0, 1, 2**60, 2**60 + 1, END - 1, END]
     for case in range(200):
         n, scale = random.randint(1, 6), random.choice([0.75, 7.3, 2.0**21])
-        words = [[random.choice([*some, random.getrandbits(64)]) for _ in range(n)]]
-        words.append([random.getrandbits(64) for _ in range(n)])
-        given = np.array(words[: noise.uniforms], dtype=np.uint64)
+        words = [random.choice([*some, random.getrandbits(64)]) for _ in range(2 * n)]
+        given = np.array(words, dtype=np.uint64).reshape(2, n)[: noise.uniforms]
         numbers = np.array([int(scale * random.choice([0, 0, 1, 3])) for _ in range(n)])
         monkeypatch.setattr(bits, "words", lambda *_, given=given: given)
         for k in range(1, n + 1):
             drawn = []
             for few in (0, n):
-                further = Random(case)  # noqa: S311 -- the same bits for both
-                monkeypatch.setattr(bits, "randbits", further.getrandbits)
+                # The same further bits for both.
+                monkeypatch.setattr(bits, "randbits", Random(case).getrandbits)  # noqa: S311
                 monkeypatch.setattr(selection, "SCALARS", few)
                 drawn.append(selection._largest(noise, numbers, scale, k))
             assert drawn[0] == drawn[1]
