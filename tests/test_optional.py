@@ -39,10 +39,10 @@ def test_an_installed_package_without_its_own_dependency_says_so(tmp_path, monke
 
 EXTRAS = {
     "duckdb": ["duckdb"],
-    "formats": ["fastexcel", "networkx"],
+    "formats": ["fastexcel", "networkx", "pyreadstat"],
     "geo": ["geopandas", "pyarrow", "pyproj", "shapely"],
     "spark": ["pyarrow", "pyspark"],
-    "standard": ["matplotlib", "polars", "rich", "sklearn", "typer", "xlsxwriter"],
+    "standard": ["backports", "matplotlib", "polars", "rich", "sklearn", "typer", "xlsxwriter"],
 }
 PACKAGES = {package: extra for extra, packages in EXTRAS.items() for package in packages}
 """Import names of the optional packages, with the extra that installs each."""

@@ -136,7 +136,7 @@ ROWS = [
     RECORDS("must be numbers", DataError, values=np.array(["secret"])),
     RECORDS("not of 2 dimensions", DataError, values=np.array([[1, 2]])),
     RECORDS("holds neither numbers", DataError, values=np.array(["2020-01-01"], dtype="M8[D]")),
-    RECORDS("must be a .csv, .tsv, .parquet or", DataError, values="stays.xls"),
+    RECORDS("must be a .csv, .tsv, .parquet,", DataError, values="stays.xls"),
     RECORDS("must be a frame", DataError, values={"secret": 1}),
     RECORDS("of type String, which is not numeric", DataError, values=pl.Series(["secret"])),
     RANK("form", form="smooth"),

@@ -1,8 +1,11 @@
 """Formats of files: each is read as its own reader reads it, a record at a time, or cured."""
 
+import json
 from datetime import date
 
+import narwhals as nw
 import polars as pl
+import pyreadstat
 import pytest
 import xlsxwriter
 
@@ -42,15 +45,21 @@ def written(folder, kind, rows):
         frame.write_parquet(path)
     elif kind in {".arrow", ".feather", ".ipc"}:
         frame.write_ipc(path)
+    elif kind in {".jsonl", ".ndjson"}:
+        texts = ({**dict(zip(COLUMNS, row, strict=True))} for row in rows)
+        path.write_text("".join(f"{json.dumps(one, default=str)}\n" for one in texts))
     elif kind in {".xlsx", ".xlsm"}:
         workbook(path, [COLUMNS, *rows])
+    elif kind in {".dta", ".sav", ".zsav", ".xpt"}:
+        write = {".dta": "dta", ".xpt": "xport"}.get(kind, "sav")
+        getattr(pyreadstat, f"write_{write}")(frame.to_pandas(), path)
     else:
         separator = {".csv": ",", ".psv": "|"}.get(kind, "\t")
         frame.write_csv(path, separator=separator)
     return path
 
 
-WRITTEN = sorted(FORMATS)
+WRITTEN = sorted(FORMATS.keys() - {".sas7bdat"})
 
 
 @pytest.mark.parametrize("kind", WRITTEN)
@@ -76,6 +85,54 @@ def test_no_record_changes_how_others_are_read(tmp_path, kind, odd):
 
     assert more.collect_schema() == types
     assert more.collect().rows()[: len(rows)] == rows
+
+
+def test_integers_of_statistics_are_floats_unless_declared(tmp_path):
+    """Stata stores a column in the smallest type that holds the values of all persons."""
+    frame = pl.DataFrame({"code": [1, 2, 2]}).to_pandas()
+    pyreadstat.write_dta(frame, tmp_path / "small.dta")
+
+    stated = tables.Source(tmp_path / "small.dta", column_type={"code": "integer"})
+
+    assert tables.open_table(tmp_path / "small.dta").collect_schema()["code"] == nw.Float64
+    assert tables.read_columns(stated, numeric=[], plain=["code"])["code"].to_list() == [
+        1,
+        2,
+        2,
+    ]
+    with refused("column_type"):
+        tables.open_table(tables.Source(tmp_path / "small.dta", column_type={"code": "date"}))
+
+
+@pytest.mark.parametrize("kind", ["dta", "sav"])
+def test_labels_of_numbers_are_texts_where_they_are_declared(tmp_path, kind):
+    path, frame = tmp_path / f"rows.{kind}", pl.DataFrame({"sex": [1, 2, 2, 9]})
+    write = getattr(pyreadstat, f"write_{kind}")
+    write(frame, str(path), variable_value_labels={"sex": {1: "male", 2: "female"}})
+
+    held = tables.open_table(tables.Source(path, column_type={"sex": "text"})).collect()
+    assert held["sex"].to_list() == ["male", "female", "female", "9"]
+
+
+def test_lines_of_json_are_read_one_by_one(tmp_path):
+    path = tmp_path / "rows.jsonl"
+    lines = [
+        '{"a.b": 1, "q\\"": "NA"}',
+        "",
+        "nonsense {",
+        '{"a.b": " 2,5 "}',
+        '["a.b"]',
+        '{"c": 1}',
+    ]
+    path.write_text("\n".join(lines))
+
+    rows = tables.open_table(tables.Source(path, missing=["NA"])).collect()
+    numbers = tables.Source(path, decimal=",")
+
+    assert rows.rows() == [("1", None), (None, None), ("2,5", None), (None, None), (None, None)]
+    assert tables.read_columns(numbers, numeric=["a.b"])["a.b"].to_list()[2] == 2.5
+    named = tables.open_table(tables.Source(path, header=["c"])).collect()
+    assert named["c"].to_list()[-1] == "1"
 
 
 def test_cells_of_a_workbook_are_text_below_the_lines_above_its_header(tmp_path):

@@ -155,11 +155,17 @@ def test_a_dialect_is_read(tmp_path, content, stated, expected, packed):
 
 
 @pytest.mark.parametrize("block", [9, text.BLOCK])
-def test_all_parts_of_a_compressed_file_are_read_or_none(tmp_path, monkeypatch, block):
+@pytest.mark.parametrize(
+    ("suffix", "packed"),
+    [(".gz", gzip.compress), (".zst", text._zstandard().compress)],
+)
+def test_all_parts_of_a_compressed_file_are_read_or_none(
+    tmp_path, monkeypatch, block, suffix, packed
+):
+    """A file of Zstandard that was cut was read up to there, and one of two frames in half."""
     lines = [f"{n},{n * 7919 % 100_003}\n".encode() for n in range(60_000)]
-    parts = b"a,b\n" + b"".join(lines[:999]), b"".join(lines[999:])
-    first, second = map(gzip.compress, parts)
-    path = tmp_path / "rows.csv.gz"
+    first, second = packed(b"a,b\n" + b"".join(lines[:999])), packed(b"".join(lines[999:]))
+    path = tmp_path / f"rows.csv{suffix}"
     monkeypatch.setattr(text, "BLOCK", block * 1000)
 
     path.write_bytes(first + second)

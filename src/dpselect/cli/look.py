@@ -121,7 +121,7 @@ def _fitting(source: Source, kind: str, stated: dict[str, Any]) -> dict[str, Any
 
     source.check_there()
     raw = source.files()[0]
-    if kind not in WRITTEN or raw.suffix.lower() == ".gz":
+    if kind not in WRITTEN or raw.suffix.lower() in {".gz", ".zst"}:
         return stated
     with raw.open("rb") as opened:
         head = opened.read(MOST)

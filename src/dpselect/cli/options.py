@@ -1,7 +1,7 @@
 """Options that several commands share, and what stands behind them: engines and ledgers.
 
 Args:
-    data: A file (.parquet, .csv, .tsv, .xlsx, .csv.gz), a folder of them or
+    data: A file (.parquet, .csv, .tsv, .jsonl, .xlsx, .dta, ..., .csv.gz), a folder of them or
         a pattern of names.
     epsilon: Privacy loss of the whole answer, in nats: 0.1 is strict, 1 usual, 10 weak.
     by: Column of groups, or several, as ward,month: each combination is a group.

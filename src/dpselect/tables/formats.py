@@ -6,15 +6,19 @@ found out from rows.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+import json
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import partial
 from os import curdir
 from os.path import join
 from pathlib import Path
 from typing import Any
 
 from dpselect._optional import needed, pl
-from dpselect.errors import DataError
+from dpselect.errors import DataError, ParameterError, replaced
 from dpselect.tables.dialect import DEFAULTS, WRITTEN, Dialect
 from dpselect.tables.text import (
     CONTRADICTION,
@@ -23,6 +27,7 @@ from dpselect.tables.text import (
     cleaned,
     in_blocks,
     names_of,
+    opened,
 )
 
 
@@ -86,6 +91,35 @@ def _text(
     return TextFiles(files, dialect, kind, numbers).scan()
 
 
+def _json_lines(files: Sequence[Path], dialect: Dialect, kind: str, *_: object) -> pl.LazyFrame:
+    """Return objects of one line each; the keys of the first name the columns."""
+    # No character that JSON allows separates the only field.
+    line = replace(
+        dialect, separator="\1", quote="none", header=["line"], missing=(), strip=True
+    )
+    names = dialect.header
+    if isinstance(names, bool):
+        with opened(files[0], line) as lines:
+            names = replaced(
+                lambda: list(json.loads(lines.first()).keys()),
+                lambda: DataError(
+                    f"{files[0].name}: its first line must be an object of JSON, whose keys "
+                    "name the columns"
+                ),
+            )
+    whole = pl.col("line")
+    fields = {name: json.dumps([name], ensure_ascii=False) for name in names}
+    return (
+        TextFiles(files, line, kind)
+        .scan()
+        .filter(whole.is_not_null())
+        .select(
+            cleaned(whole.str.json_path_match(f"${path}"), dialect).alias(name)
+            for name, path in fields.items()
+        )
+    )
+
+
 def _workbooks(files: Sequence[Path], dialect: Dialect, *_: object) -> pl.LazyFrame:
     """Return the cells of workbooks of one sheet as text, each by itself."""
     fastexcel: Any = needed("fastexcel", extra="formats")
@@ -124,11 +158,99 @@ def _workbooks(files: Sequence[Path], dialect: Dialect, *_: object) -> pl.LazyFr
     return in_blocks(dict.fromkeys(names, pl.String), frames)
 
 
+_DAY = 86_400_000_000
+_STATA = ((r"%-?t[cC]", "time", 1000), (r"%-?t?d", "date", _DAY))
+_SPSS = ((r"DATETIME|YMDHMS", "time", 1_000_000), (r"[AES]?DATE", "date", 1_000_000))
+_SAS = (
+    (r"DATETIME|E8601DT|DATEAMPM", "time", 1_000_000),
+    (r"DATE|DDMMYY|MMDDYY|YYMMDD|E8601DA", "date", _DAY),
+)
+_MOMENTS = {".dta": _STATA, ".sav": _SPSS, ".zsav": _SPSS}
+"""Formats of columns that hold moments, with what they are and their unit in microseconds."""
+
+_YEARS = (-62_135_596_800_000_000, 253_402_300_799_000_000)
+"""The years 1 to 9999, in microseconds."""
+
+_READERS = {".dta": "dta", ".sav": "sav", ".zsav": "sav", ".xpt": "xport"}
+
+
+def _statistics(files: Sequence[Path], dialect: Dialect, kind: str, *_: object) -> pl.LazyFrame:
+    """Return tables of Stata, SPSS or SAS: texts, moments, and numbers as float64.
+
+    The smaller types of Stata are those that the values of one version of the table fit in.
+    """
+    pyreadstat: Any = needed("pyreadstat", extra="formats")
+
+    read = partial(
+        getattr(pyreadstat, f"read_{_READERS.get(kind, kind[1:])}"),
+        output_format="dict",
+        disable_datetime_conversion=True,
+        encoding=None if dialect.encoding == "utf-8" else dialect.encoding,
+    )
+    begin = datetime(1582, 10, 14) if kind in {".sav", ".zsav"} else datetime(1960, 1, 1)  # noqa: DTZ001 -- local times
+    since = round((begin - datetime(1970, 1, 1)).total_seconds()) * 1_000_000  # noqa: DTZ001
+    stored: dict[str, Any] = {}
+    made: dict[str, pl.Expr] = {}
+
+    def schema_of(file: Path) -> dict[str, Any]:
+        _, meta = read(file, metadataonly=True)
+        found: dict[str, Any] = {}
+        for column, kept in meta.readstat_variable_types.items():
+            held, stated = pl.col(column), dialect.column_type.get(column)
+            form = str(meta.original_variable_types[column] or "")
+            moments = (one for one in _MOMENTS.get(kind, _SAS) if re.match(one[0], form))
+            _, moment, unit = next(moments, ("", "", 0))
+            stored[column], found[column] = pl.Float64, pl.Float64
+            if kept == "string":
+                stored[column] = found[column] = pl.String
+                held = pl.when(held != "").then(held)
+            elif stated == "text":
+                found[column] = pl.String
+                held = _labelled(held, meta.variable_value_labels.get(column, {}))
+            elif unit:
+                found[column] = pl.Date if moment == "date" else pl.Datetime("us")
+                micros = (held * unit + since).round()
+                held = pl.when(micros.is_between(*_YEARS)).then(micros).cast(pl.Int64)
+                held = held.cast(pl.Datetime("us")).cast(found[column])
+            elif stated == "integer":
+                found[column] = pl.Int64
+                held = pl.when(held == held.round()).then(held).cast(pl.Int64, strict=False)
+            made[column] = held.alias(column)
+        return found
+
+    schema = alike(files, schema_of)
+    if other := [one for one in dialect.column_type.values() if one not in {"integer", "text"}]:
+        raise ParameterError(
+            f"`column_type` of such a file must be integer, or text (labels), not {other[0]!r}"
+        )
+
+    def frames(wanted: list[str]) -> Iterator[pl.DataFrame]:
+        for file in files:
+            values, _ = read(file, usecols=wanted)
+            found = {one: pl.Series(values[one], dtype=stored[one]) for one in wanted}
+            yield pl.DataFrame(found).select(made[one] for one in wanted)
+
+    return in_blocks(schema, frames)
+
+
+def _labelled(held: pl.Expr, labels: Mapping[float, str]) -> pl.Expr:
+    """Return the labels of numbers, which a file states; of others their digits."""
+    digits = held.cast(pl.String).str.replace("[.]0$", "")
+    if not labels:
+        return digits
+    old = pl.Series([*map(float, labels)], dtype=pl.Float64)
+    return held.replace_strict(old, [*labels.values()], default=digits, return_dtype=pl.String)
+
+
 _EVERY = frozenset(DEFAULTS)
 _CELLS = _EVERY - {"separator", "quote", "encoding", "comment"}
 _PARQUET = Format(name="a Parquet file", scan=_parquet)
 _ARROW = Format(name="an Arrow IPC file (Feather 2)", scan=_arrow)
+_LINES = Format(
+    name="lines of JSON", scan=_json_lines, stated=_EVERY - {"separator", "quote"}, is_text=True
+)
 _EXCEL = Format(name="an Excel workbook", scan=_workbooks, stated=_CELLS, is_text=True)
+_OF_STATISTICS = frozenset({"format", "encoding", "column_type"})
 
 
 def _by_ending(*groups: tuple[str, Any]) -> dict[str, Any]:
@@ -142,7 +264,11 @@ FORMATS: dict[str, Format] = {
     **_by_ending(
         (".parquet .pq", _PARQUET),
         (".arrow .feather .ipc", _ARROW),
+        (".jsonl .ndjson", _LINES),
         (".xlsx .xlsm", _EXCEL),
+        (".dta", Format(name="a Stata file", scan=_statistics, stated=_OF_STATISTICS)),
+        (".sav .zsav", Format(name="an SPSS file", scan=_statistics, stated=_OF_STATISTICS)),
+        (".sas7bdat .xpt", Format(name="a SAS file", scan=_statistics, stated=_OF_STATISTICS)),
     ),
 }
 """The formats that are read, by ending."""
@@ -150,9 +276,8 @@ FORMATS: dict[str, Format] = {
 PARQUET = frozenset(kind for kind, one in FORMATS.items() if one is _PARQUET)
 
 CURES: dict[str, str] = _by_ending(
-    (".zip .zst .bz2 .xz .7z .rar .tar .tgz .z", "unpack it"),
-    (".jsonl .ndjson .json", "give the frame of polars.read_ndjson or read_json, of a schema"),
-    (".dta .sav .zsav .sas7bdat .xpt", "give the frame of pandas.read_stata, read_spss, ..."),
+    (".zip .bz2 .xz .7z .rar .tar .tgz .z", "unpack it"),
+    (".json", "write one object a line (.jsonl), or give the frame of polars.read_json"),
     (".xls .xlsb .ods .numbers", "save the sheet as .xlsx or CSV UTF-8"),
     (".rds .rda .rdata", "write it by arrow::write_parquet or write.csv of R"),
     (".duckdb .db", "read a table of DuckDB as clinic.duckdb::stays by --engine duckdb"),
@@ -175,4 +300,4 @@ def refusal(named: str, kinds: Iterable[str]) -> DataError:
     found = {kind.partition("::")[0] for kind in kinds}
     cure = next((CURES[kind] for kind in sorted(found) if kind in CURES), None)
     cure = cure or "say its `format`, such as csv, or rename it"
-    return DataError(f"{named} must be a .csv, .tsv, .parquet or .xlsx file: {cure}")
+    return DataError(f"{named} must be a .csv, .tsv, .parquet, .jsonl or .xlsx file: {cure}")

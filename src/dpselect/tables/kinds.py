@@ -94,7 +94,7 @@ class Kind(StrEnum):
         cure = "cast or bin it first"
         if kind == cls.NUMBERS:
             # pandas holds integers with missing ones as floats.
-            cure += ": of pandas .astype('Int64')"
+            cure += f": pandas' .astype('Int64'), `column_type` {column}=integer of Stata"
         if dtype == nw.Time:
             cure = f"give its hours, as pl.col({column!r}).dt.hour() of polars"
         if dtype.is_nested():

@@ -18,7 +18,7 @@ from dpselect.tables.dialect import Dialect
 from dpselect.tables.formats import FORMATS, Format, refusal
 from dpselect.tables.where import Comparison
 
-COMPRESSED = {".gz"}
+COMPRESSED = {".gz", ".zst"}
 MANAGED = "open it by its own reader, such as {} or Spark's, and give the frame"
 
 
@@ -31,7 +31,8 @@ class Source(Dialect):
 
     Attributes:
         path: A file, a folder of files of one format, or a pattern of their names such as
-            ``"part-*.parquet"``: Parquet, Arrow, text (also as ``.csv.gz``) or Excel.
+            ``"part-*.parquet"``: Parquet, Arrow, text (also as ``.csv.gz`` or ``.csv.zst``),
+            lines of JSON, Excel, Stata, SPSS or SAS.
         frame: Any frame that narwhals knows, instead of a path: polars, pandas, pyarrow,
             DuckDB, PySpark and others.
         streamed: Whether the rows of files stay there until they are counted, as those of a

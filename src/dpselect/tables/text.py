@@ -13,6 +13,7 @@ from __future__ import annotations
 import csv
 import gzip
 import re
+import sys
 from codecs import BOM_UTF8
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -26,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpselect._compiled import compiled
-from dpselect._optional import nw, pl
+from dpselect._optional import needed, nw, pl
 from dpselect.errors import DataError, PublicClaimError, replaced
 from dpselect.tables.dialect import Dialect, FieldType
 
@@ -263,7 +264,10 @@ def cleaned(field: pl.Expr, dialect: Dialect) -> pl.Expr:
 @contextmanager
 def opened(file: Path, dialect: Dialect) -> Iterator[Lines]:
     """Open a file while the block runs, without compression and the lines to skip."""
-    read: Any = gzip.open if file.suffix.lower() == ".gz" else open
+    suffix = file.suffix.lower()
+    read: Any = gzip.open if suffix == ".gz" else open
+    if suffix == ".zst":
+        read = _zstandard().open
     with read(file, "rb") as held:
         lines = Lines(held, dialect)
         for _ in range(dialect.skip_lines):
@@ -300,6 +304,14 @@ class Lines:
         found = part.encode(errors="replace") if isinstance(part, str) else part
         before, self._before = self._before, b""
         return found.removeprefix(before)
+
+
+def _zstandard() -> Any:  # noqa: ANN401 -- a module
+    if sys.version_info >= (3, 14):
+        from compression import zstd
+
+        return zstd
+    return needed("backports.zstd", extra="standard")
 
 
 @compiled
