@@ -33,7 +33,6 @@ import numpy as np
 import polars as pl
 
 import dpselect as dp
-from dpselect.tables import engine, spark
 
 RESULTS = Path(__file__).with_name("results") / "floor.csv"
 SMALL, CHUNK, KEYS, GROUPS, SIDE = 1000, 10**6, 10**5, 10**4, 64
@@ -110,10 +109,8 @@ def _sail() -> Any:  # noqa: ANN401 -- its server
 
 
 def _spark(path: Path) -> Rows:
-    session = spark.session(f"sc://127.0.0.1:{_sail().listening_address[1]}")
-    session.sql(engine.STATISTICS).collect()
-    engine.SERVERS.add(session)  # Sail is read here alone
-    return session.read.parquet(str(path))
+    port = _sail().listening_address[1]
+    return dp.tables.spark_table(str(path), master=f"sc://127.0.0.1:{port}").to_native()
 
 
 def _pandas(path: Path, kind: Any) -> Rows:  # noqa: ANN401 -- a type of pandas

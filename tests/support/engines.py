@@ -10,11 +10,7 @@ from functools import cache
 from pathlib import Path
 
 import duckdb
-import polars as pl
-import polars.selectors as cs
 import pytest
-
-from dpselect.tables import engine
 
 SPARK = pytest.param("spark", marks=pytest.mark.spark)
 ENGINES = ["polars", "duckdb", SPARK]
@@ -54,21 +50,7 @@ def _of_sail():
     from dpselect.tables import spark as sessions
 
     sessions.PATIENCE = 60.0  # a busy machine answers late
-    return read_without_statistics(sessions.session(_server()))
-
-
-def read_without_statistics(session):
-    """Return a session of Sail whose rows are read as those of Spark are; users have none."""
-    session.sql(engine.STATISTICS).collect()
-    engine.SERVERS.add(session)
-    return session
-
-
-def as_spark_has_it(frame):
-    """Return a frame of polars without the unsigned integers that Sail reads as signed ones."""
-    whole = cs.unsigned_integer() - cs.by_dtype(pl.UInt64)
-    large = pl.Decimal(20, 0)
-    return frame.with_columns(whole.cast(pl.Int64), cs.by_dtype(pl.UInt64).cast(large))
+    return sessions.session(_server())
 
 
 @cache
@@ -106,7 +88,7 @@ def held_by(engine, frame):
         return duckdb.connect().from_arrow(frame.to_arrow())
     session = spark()
     path = Path(tempfile.mkdtemp(dir=_folder())) / "rows.parquet"
-    as_spark_has_it(frame).write_parquet(path)
+    frame.write_parquet(path)
     return session.read.parquet(str(path))
 
 
@@ -123,6 +105,7 @@ def _rows(result):
 def crossing(monkeypatch, request):
     """Return a list that gets the number of rows whenever an engine gives some away."""
     import narwhals as nw
+    import polars as pl
 
     sizes = []
 

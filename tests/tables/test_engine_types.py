@@ -108,14 +108,8 @@ def _of_file(table):
     path = Path(tempfile.mkdtemp(dir=_folder())) / "rows.parquet"
     if table.schema.field("v").type == pa.duration("us"):
         return None
-    pq.write_table(table if JAVA else table.cast(_signed(table.schema)), path)
+    pq.write_table(table, path)
     return spark().read.parquet(str(path))
-
-
-def _signed(schema):
-    """Return a schema whose unsigned integers are what Spark reads for them, and Sail not."""
-    of = {pa.uint8(): pa.int16(), pa.uint32(): pa.int64(), pa.uint64(): pa.decimal128(20, 0)}
-    return pa.schema([(one.name, of.get(one.type, one.type)) for one in schema])
 
 
 def _native(engine, kind):

@@ -7,7 +7,7 @@ import pytest
 from dpselect import tables
 from dpselect.errors import DataError
 from dpselect.tables import spark
-from support.engines import JAVA, read_without_statistics
+from support.engines import JAVA
 
 
 @pytest.fixture
@@ -52,9 +52,7 @@ def test_a_server_that_is_gone_is_one_line(monkeypatch):
 
     server = SparkConnectServer()
     server.start(background=True)
-    held = read_without_statistics(
-        spark.session(f"sc://127.0.0.1:{server.listening_address[1]}")
-    )
+    held = spark.session(f"sc://127.0.0.1:{server.listening_address[1]}")
     rows = held.range(3)
     server.stop()
 

@@ -9,7 +9,6 @@ import tempfile
 from functools import cache
 from math import nan
 from pathlib import Path
-from weakref import WeakSet
 
 import duckdb
 import numpy as np
@@ -21,7 +20,6 @@ from dpselect import tables
 from dpselect.errors import DataError
 from dpselect.maps.partition import uniform_grid
 from dpselect.maps.points import PointRows
-from dpselect.tables import engine
 from dpselect.tables.people import people_cap
 from dpselect.trees import Bins
 from dpselect.trees.domains import Schema
@@ -102,7 +100,7 @@ def _folder():
 @pytest.mark.parametrize("statistics", [True, False])
 @pytest.mark.parametrize("name", EVERY)
 def test_statistics_of_a_file_change_no_count(engine, statistics, name):
-    """By statistics NaN would be taken for the one number of a column."""
+    """Sail took NaN for the one number of a column, and a row of another for what it is."""
     path = _folder() / f"{name}-{statistics}.parquet"
     if not path.exists():
         EVERY[name].write_parquet(path, statistics=statistics, row_group_size=1000)
@@ -122,10 +120,17 @@ def test_the_row_changes_what_it_may_and_no_more():
 
 @pytest.mark.spark
 @pytest.mark.skipif(JAVA, reason="Spark's own Java does not read by statistics")
-def test_sail_is_no_engine_that_was_compared(monkeypatch):
-    rows = spark().range(1)
-    assert tables.count_records(rows) == 1
-
-    monkeypatch.setattr(engine, "SERVERS", WeakSet())
+def test_sail_reads_no_table_that_may_have_been_looked_at():
+    """A view keeps the statistics that were asked for before, and a Delta table its own."""
+    path = _folder() / "view.parquet"
+    CONSTANTS["z"].write_parquet(path)
+    spark().read.parquet(str(path)).createOrReplaceTempView("looked_at")
+    view = spark().table("looked_at")
+    managed = str(_folder() / "managed")
+    spark().read.parquet(str(path)).write.format("delta").save(managed)
+    delta = spark().read.format("delta").load(managed)
+    for table in (view, view.select("who"), spark().sql("SELECT 1.0D AS x"), delta):
+        with pytest.raises(DataError):
+            tables.open_table(table)
     with pytest.raises(DataError):
-        tables.count_records(rows)
+        tables.open_table(spark().read.format("delta").load(str(path)))

@@ -2,6 +2,11 @@
 
 ``Engine`` is polars, and frames in memory; a subclass overrides what another engine does
 otherwise.
+
+Rows of Sail, a server of Spark Connect without Java, are read as they are stored. Where all
+numbers of a column of a file are one number, Sail takes every row for it, by statistics that do
+not see NaN; and it declares unsigned integers as signed ones, and ends a query that meets one
+which is not.
 """
 
 from __future__ import annotations
@@ -13,13 +18,14 @@ from contextlib import contextmanager
 from datetime import date
 from hashlib import md5
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any, TypeAlias, cast
-from weakref import WeakSet
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpselect._optional import needed, nw, pl
+from dpselect._optional import nw, pl
 from dpselect.errors import ColumnError, DataError, replaced
 from dpselect.passes import query
 from dpselect.tables.kinds import DAY, DIGITS, Kind, Moment
@@ -39,13 +45,13 @@ BINARY = "UTF8_BINARY"
 STATISTICS = "SET datafusion.execution.collect_statistics = false"
 """Lets Sail read files without statistics; to Spark it is a setting that it does not know."""
 
-SERVERS: WeakSet[Any] = WeakSet()
-"""Sessions of Spark Connect whose rows are read: asking costs as much as a small query."""
+FILES = {"", "parquet", "csv", "json", "text"}
+"""Formats that Sail then reads as they are; a Delta table has statistics of its own."""
 
-NOT_COMPARED = (
-    "{} is no engine whose types were compared: polars, DuckDB and PySpark are; give a file, "
-    "or a frame in memory of the columns"
-)
+_SIGNED: WeakKeyDictionary[Any, dict[str, Any]] = WeakKeyDictionary()
+"""What ``as_stored`` replaces in a frame: asking costs as much as a small query."""
+
+LOCAL = {"local_relation", "cached_local_relation", "range"}
 
 SINCE: dict[Moment, str] = {
     "day": "DATE '1970-01-01'",
@@ -53,6 +59,9 @@ SINCE: dict[Moment, str] = {
     "time": "TIMESTAMPTZ '1970-01-01 00:00:00+00'",
 }
 """From when on DuckDB counts."""
+
+INTEGERS = {"tinyint", "smallint", "int", "bigint"}
+LARGE, UNSIGNED = "unsigned bigint", "unsigned"
 
 
 class Engine:
@@ -93,7 +102,10 @@ class Engine:
         if isinstance(self.table, nw.DataFrame) or self.table.implementation.is_polars():
             return self.table
         # In others -0.0 may be less than 0, or the like.
-        raise DataError(NOT_COMPARED.format(self.table.implementation.value))
+        raise DataError(
+            f"{self.table.implementation.value} is no engine whose types were compared: "
+            "polars, DuckDB and PySpark are; give a file, or a frame in memory of the columns"
+        )
 
     def hashed(self, column: str) -> Any:  # noqa: ANN401 -- a frame of narwhals
         """Return the table with the integers of the first digits of hashes of texts."""
@@ -299,16 +311,17 @@ class Spark(Remote):
         self.f = import_module(f"pyspark.sql{connect}.functions")
 
     def compared(self) -> Any:  # noqa: ANN401 -- a frame of narwhals
-        f, native = self.f, self.native
-        if self.table.implementation.is_pyspark_connect():
-            check_server(native.sparkSession)
+        f, table = self.f, self.table
+        if table.implementation.is_pyspark_connect():
+            table = as_stored(table, f)
+        native = nw.to_native(table)
         collated = [
             field.name
             for field in native.schema.fields
             if getattr(field.dataType, "collation", BINARY) != BINARY
         ]
         plain = {name: f.collate(f.col(f"`{name}`"), BINARY) for name in collated}
-        return nw.from_native(native.withColumns(plain)) if plain else self.table
+        return nw.from_native(native.withColumns(plain)) if plain else table
 
     def hashed(self, column: str) -> Any:  # noqa: ANN401 -- a frame of narwhals
         f = self.f
@@ -374,8 +387,17 @@ class Spark(Remote):
         return values
 
     def _frame(self) -> nw.DataFrame[Any]:
-        needed("pyarrow", extra="spark")
-        return nw.from_native(cast("pl.DataFrame", pl.from_arrow(self.native.toArrow())))
+        if find_spec("pyarrow") is not None:
+            return nw.from_native(cast("pl.DataFrame", pl.from_arrow(self.native.toArrow())))
+        types, rows = self.table.collect_schema(), self.native.collect()
+        names = ("Float64", "Int64", "Int32", "Int16", "Int8", "String", "Boolean", "Date")
+        kept = {getattr(nw, name)(): getattr(pl, name)() for name in names}
+        columns = [
+            # A type found from some rows would depend on their values.
+            pl.Series(name, [row[i] for row in rows], dtype=kept.get(kind, pl.Object()))
+            for i, (name, kind) in enumerate(types.items())
+        ]
+        return nw.from_native(pl.DataFrame(columns))
 
     @contextmanager
     def _silenced(self) -> Iterator[None]:
@@ -446,16 +468,65 @@ def _search(edges: list[float], first: int, last: int) -> str:
     return f"CASE WHEN {{0}} >= '{edges[middle]!r}'::DOUBLE THEN {above} ELSE {below} END"
 
 
-def check_server(session: Any) -> None:  # noqa: ANN401 -- of Spark Connect
-    """Raise unless the server of a session of Spark Connect is Spark itself.
+def as_stored(table: nw.LazyFrame[Any], f: Any) -> nw.LazyFrame[Any]:  # noqa: ANN401
+    """Return rows of Spark Connect, unchanged if the server is not Sail; none is read.
 
-    Sail answers the same calls, but where all numbers of a column of a file are one number, it
-    takes every row for it, by statistics that do not see NaN.
+    Unsigned integers become signed ones of 64 bits, and those of 64 bits decimal numbers, of
+    which there are no keys.
 
     Raises:
-        DataError: It is Sail.
+        DataError: Sail reads the rows through a name or another format, so that it may have
+            looked at statistics.
     """
-    if session not in SERVERS:
-        if not session.sql(STATISTICS).collect():  # Spark states the setting, and Sail nothing
-            raise DataError(NOT_COMPARED.format("Sail"))
-        SERVERS.add(session)
+    native: Any = nw.to_native(table)
+    if native not in _SIGNED:
+        _SIGNED[native] = _signed(native, f)
+    signed = _SIGNED[native]
+    return nw.from_native(native.withColumns(signed)) if signed else table
+
+
+def _signed(native: Any, f: Any) -> dict[str, Any]:  # noqa: ANN401 -- a frame of Spark
+    """Return the columns of unsigned integers that Sail has, as signed ones."""
+    session = native.sparkSession
+    if session.sql(STATISTICS).collect():  # Spark states the setting, and Sail nothing
+        return {}
+    plan = native._plan.to_proto(session.client)  # noqa: SLF001 -- PySpark tells nobody
+    if not all(map(_is_stored, _relations_in(plan))):
+        raise DataError(
+            "Sail takes NaN for a number in views, tables and queries by name, and in other "
+            f"formats than {', '.join(sorted(FILES - {''}))}: give a file by its path"
+        )
+    quoted = {
+        name: f.col("`{}`".format(name.replace("`", "``")))
+        for name, kind in native.dtypes
+        if kind in INTEGERS
+    }
+    # A count makes one row of none; a type is the same for all rows.
+    types = [f.typeof(f.max(one)).alias(f"{at}") for at, one in enumerate(quoted.values())]
+    [[_, *kinds]] = native.limit(0).agg(f.count(f.lit(1)), *types).collect()
+    return {
+        name: one.cast("decimal(20, 0)" if kind == LARGE else "bigint")
+        for (name, one), kind in zip(quoted.items(), kinds, strict=True)
+        if kind.startswith(UNSIGNED)
+    }
+
+
+def _is_stored(relation: Any) -> bool:  # noqa: ANN401 -- a message of protobuf
+    """Return whether a relation of a plan is made of rows that are read as they are."""
+    if inner := [*_relations_in(relation)]:
+        return all(map(_is_stored, inner))
+    kind = relation.WhichOneof("rel_type")
+    if kind != "read":
+        return kind in LOCAL
+    source = relation.read.data_source
+    return relation.read.HasField("data_source") and str(source.format).lower() in FILES
+
+
+def _relations_in(message: Any) -> Iterator[Any]:  # noqa: ANN401 -- a message of protobuf
+    """Yield the relations that a message holds, not those that they hold."""
+    for _, held in message.ListFields():
+        is_one = hasattr(held, "ListFields") or not hasattr(held, "__iter__")
+        for part in [held] if is_one else held:
+            if hasattr(part, "ListFields"):
+                is_relation = part.DESCRIPTOR.name == "Relation"
+                yield from [part] if is_relation else _relations_in(part)
