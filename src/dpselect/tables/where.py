@@ -43,6 +43,17 @@ OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     ">": operator.gt,
     ">=": operator.ge,
 }
+COMPARABLE: dict[str | None, str] = {
+    Kind.BOOLEAN: "true or false",
+    Kind.TEXT: "a text in quotes, such as 'A'",
+    "day": "a day such as '2024-01-31'",
+    "local time": "a time such as '2024-01-31T12:00'",
+    "time": "a time such as '2024-01-31T12:00Z'",
+}
+"""What a literal must be for a kind of column, in words."""
+
+OTHER_OPERATORS = {"==": "=", "<>": "!=", "=<": "<=", "=>": ">="}
+
 _COMPARISON = re.compile(
     r"""\s*(?:"(?P<quoted>[^"]+)"|(?P<plain>[^"'=!<>]*[^"'=!<>\s]))\s*"""
     r"""(?P<operator>[=!<>]+)\s*(?P<literal>.*?)\s*"""
@@ -76,14 +87,21 @@ class Comparison:
             ParameterError: It states none.
         """
         found = _COMPARISON.fullmatch(text)
-        literal = None if found is None else _literal(found["literal"])
-        if found is None or literal is None or found["operator"] not in OPERATORS:
-            raise ParameterError(
-                f'`where` must be such as "year >= 2024", not {text!r}: a column, one of '
-                f"{' '.join(OPERATORS)}, and a number or a text in quotes; give it once for "
-                "each comparison"
-            )
+        if found is None:
+            raise _unreadable(text)
         column, sign = found["quoted"] or found["plain"].strip(), found["operator"]
+        if sign not in OPERATORS:
+            near = OTHER_OPERATORS.get(sign)
+            meant = f"{column} {near} {found['literal']}" if near else ""
+            raise _unreadable(text, meant)
+        literal = _literal(found["literal"])
+        if literal is None:
+            word = re.fullmatch(r"[\"\w .:/-]+", found["literal"])
+            bare = found["literal"].strip('"')
+            # Words that join comparisons are not part of a text.
+            joined = re.search(r"\b(and|or)\b", bare, re.IGNORECASE)
+            meant = f"{column} {sign} '{bare}'" if word and not joined else ""
+            raise _unreadable(text, meant)
         if isinstance(literal, bool) and sign not in {"=", "!="}:
             raise ParameterError(
                 f"`where` must compare with true or false by = or !=, not {sign}"
@@ -115,9 +133,7 @@ class Comparison:
         else:
             raise ColumnError(
                 f"`where` must compare {self.column!r}, which is of type {type_name(dtype)}, "
-                "with a value of that type: a number, true or false, or in quotes a text, a "
-                "day such as '2024-01-31' or a time such as '2024-01-31T12:00', with a Z if "
-                "it has a zone"
+                f"with {_comparable(dtype)}"
             )
         return ~value.is_null() & OPERATORS[self.operator](value, public)
 
@@ -252,3 +268,22 @@ def _limits(integer: str) -> tuple[int, int]:
     """Return the range of a type of integers such as ``UInt8``."""
     size = 2 ** int(integer.lstrip("UInt"))
     return (0, size - 1) if integer.startswith("U") else (-size // 2, size // 2 - 1)
+
+
+def _comparable(dtype: nw.dtypes.DType) -> str:
+    if dtype.is_numeric():
+        return "a number"
+    return COMPARABLE.get(Kind.of(dtype)) or COMPARABLE.get(
+        moment_of(dtype),
+        "nothing: numbers, texts, days, times and truth values are compared; cast it there",
+    )
+
+
+def _unreadable(text: str, meant: str = "") -> ParameterError:
+    right = (
+        f"did you mean {meant}?"
+        if meant
+        else f"a column, one of {' '.join(OPERATORS)}, and a number or a text in quotes; give "
+        "it once for each comparison"
+    )
+    return ParameterError(f'`where` must be such as "year >= 2024", not {text!r}: {right}')
