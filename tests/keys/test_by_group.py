@@ -72,7 +72,7 @@ class Scripted:
     places: tuple
     scale = None
 
-    def select(self, people):
+    def select(self, people, _):
         held = np.isin(np.arange(people.size), self.places)
         return held, None
 

@@ -159,7 +159,7 @@ def test_draws_of_keys_follow_the_law(law, changed):
     drawn, repeats = law(1.0, 1e-3, changed), 4000
     people = np.array([1, drawn.half - 3, drawn.half, drawn.half + 2])
 
-    held, noisy = drawn.select(np.repeat(people, repeats))
+    held, noisy = drawn.select(np.repeat(people, repeats), None)
 
     chances = drawn.probabilities(people)
     for found, chance in zip(held.reshape(4, repeats).sum(axis=1), chances, strict=True):

@@ -71,7 +71,7 @@ def _gumbel(scores: Scores, epsilon: float, k: int) -> list[int]:
     return _largest(Noise.GUMBEL, to_grid(scores), scale_for(epsilon, k), k)
 
 
-def _laplace(counts: Indices, scale: float) -> Indices:
+def _laplace(counts: Indices, scale: float, **_: int | None) -> Indices:
     return _noisy("make_laplace", "l1_distance", "i64", scale, counts)
 
 

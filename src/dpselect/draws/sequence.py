@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpselect.draws.base import NEGLIGIBLE
+from dpselect.draws.exact import noisy_counts
 from dpselect.draws.noisy_max import LaplaceNoisyMax
 from dpselect.typing import Indices, Probabilities, Values
 
@@ -82,11 +83,15 @@ class DiscreteLaplace:
         """Return the log probability of less than ``d``."""
         return self.log_at_most(d - 1)
 
-    def sample(self, counts: Indices) -> Indices:
-        """Return counts with noise, exactly; a release."""
-        from dpselect.draws.exact import noisy_counts
+    def sample(self, counts: Indices, **asked: int | None) -> Indices:
+        """Return counts with noise, exactly; a release.
 
-        return noisy_counts.discrete_laplace(counts, self.scale)
+        Args:
+            counts: Private.
+            **asked: Which are asked for: the ``k`` largest, or those of at ``least`` so many.
+                Others may have less than their noise. Public.
+        """
+        return noisy_counts.discrete_laplace(counts, self.scale, **asked)
 
     def simulated(self, shape: tuple[int, int], rng: np.random.Generator) -> Indices:
         """Return noise from a generator of NumPy: for experiments."""
@@ -144,9 +149,7 @@ class DiscreteGaussian:
     def log_below(self, d: Values) -> Values:
         return self.log_at_most(d if self.fine else d - 1)
 
-    def sample(self, counts: Indices) -> Indices:
-        from dpselect.draws.exact import noisy_counts
-
+    def sample(self, counts: Indices, **_: int | None) -> Indices:
         return noisy_counts.discrete_gaussian(counts, self.scale)
 
     def simulated(self, shape: tuple[int, int], rng: np.random.Generator) -> Indices:

@@ -94,6 +94,7 @@ from dpselect.draws.exact.samplers import (
     Loss as Loss,
     drawing as drawing,
     intercepted as intercepted,
+    name_of as name_of,
     sampler as sampler,
     scope as scope,
     secret as secret,

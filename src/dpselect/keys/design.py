@@ -146,7 +146,7 @@ class ByCount:
         ends = np.cumsum([0, *(part.people.size for _, part in held)]).tolist()
 
         def draw() -> list[Part]:
-            passed, noisy = self.law.select(excess)
+            passed, noisy = self.law.select(excess, None if people.asked.by else self.k)
             passed &= excess > 0
             found: list[Part] = []
             left = 0

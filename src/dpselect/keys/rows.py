@@ -322,10 +322,8 @@ class PersonKeys:
             sized = table.with_columns(size.cast(nw.Int64).alias("together"))
             by_size = sized.group_by(_KEY, "together").agg(nw.len().alias("people"))
             found = tables.collect(by_size, self.source, most=MOST_KEYS, order_by=[_KEY])
-            people, each = (
-                tables.counts(found["people"]),
-                weights[tables.counts(found["together"])],
-            )
+            people = tables.counts(found["people"])
+            each = weights[tables.counts(found["together"])]
             firsts = np.flatnonzero(changes(found[_KEY]))
             keys = found[_KEY][firsts]
             places = np.repeat(np.arange(keys.size), np.diff(firsts, append=people.size))

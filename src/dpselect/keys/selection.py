@@ -36,6 +36,9 @@ from dpselect.typing import Indices, Probabilities, Values
 KeyMethod: TypeAlias = Literal["optimal", "laplace", "gaussian", "rounds"]
 """How keys are selected."""
 
+Selected: TypeAlias = tuple[NDArray[np.bool_], Indices | None]
+"""Which keys are released, and noisy counts."""
+
 LARGEST_EPSILON = 1e6
 """Far beyond what leaves anything to chance."""
 
@@ -86,8 +89,11 @@ class KeySelection(ABC):
         """Return the probability that a key of so many people is released."""
 
     @abstractmethod
-    def select(self, people: Indices) -> tuple[NDArray[np.bool_], Indices | None]:
-        """Draw for all keys: which are released, and noisy counts if there are any."""
+    def select(self, people: Indices, k: int | None) -> Selected:
+        """Draw for all keys: which are released, and noisy counts if there are any.
+
+        With ``k`` only the so many largest noisy counts are asked for.
+        """
 
     @abstractmethod
     def spends(self) -> tuple[Spend, ...]:
@@ -138,7 +144,7 @@ class OptimalSelection(KeySelection):
     def probabilities(self, people: Indices) -> Probabilities:
         return bernoulli.probabilities_of(self.chances, people)
 
-    def select(self, people: Indices) -> tuple[NDArray[np.bool_], Indices | None]:
+    def select(self, people: Indices, k: int | None) -> Selected:  # noqa: ARG002 -- no counts
         return bernoulli.select(people, self.chances), None
 
     def spends(self) -> tuple[Spend, ...]:
@@ -205,8 +211,8 @@ class NoisyCountSelection(KeySelection):
         tail, head = self.tail(np.maximum(z, 0)), 1 - self.tail(np.maximum(1 - z, 0))
         return np.where(people > 0, np.where(z >= 1, tail, head), 0.0)
 
-    def select(self, people: Indices) -> tuple[NDArray[np.bool_], Indices]:
-        noisy = self.law(self.scale).sample(people)
+    def select(self, people: Indices, k: int | None) -> Selected:
+        noisy = self.law(self.scale).sample(people, k=k, least=self.noise.threshold)
         return noisy >= self.noise.threshold, noisy
 
     def spends(self) -> tuple[Spend, ...]:

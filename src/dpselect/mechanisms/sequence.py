@@ -306,15 +306,11 @@ class NoisySequence(Mechanism):
         noisy = self._noisy(objective)
 
         def draw() -> Drawn:
-            released = noisy.noise.sample(noisy.counts)
+            released = noisy.noise.sample(noisy.counts, k=k + 1 if above is None else None)
             size = k if above is None else int((released * noisy.unit >= above).sum())
-            positions = sequence.largest(released, size) if size else []
-            scores = tuple(float(released[place] * noisy.unit) for place in positions)
-            left = released.size - len(positions) - 1
-            following = None if left < 0 else float(np.partition(released, left)[left])
-            return Drawn(
-                positions, scores, None if following is None else following * noisy.unit
-            )
+            order = sequence.largest(released, min(size + 1, released.size))
+            scores = [float(released[place] * noisy.unit) for place in order]
+            return Drawn(order[:size], tuple(scores[:size]), next(iter(scores[size:]), None))
 
         return draw
 

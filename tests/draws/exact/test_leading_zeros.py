@@ -10,6 +10,7 @@ import pytest
 from dpselect.draws import above_threshold
 from dpselect.draws.exact import leading_zeros
 from dpselect.draws.exact.leading_zeros import MOST, RATES, TRIALS, struck
+from support.enumerated import law_of
 
 FEW = 4
 """Trials of which one succeeds in the mean, so few that all outcomes are enumerated."""
@@ -70,20 +71,11 @@ def test_words_begin_with_zeros_each_on_its_own(monkeypatch):
         assert law[frozenset(wanted | {(1, 0), (1, 1)})] == pytest.approx(right)
 
 
-class OpenError(Exception):
-    """A draw of which a path does not tell the outcome, with its law."""
-
-
 class Told:
-    """Draws of which a path tells the outcomes."""
+    """Draws of which the outcomes are asked for."""
 
-    def __init__(self, path):
-        self.left, self.zeros = list(path), 0
-
-    def ask(self, law):
-        if not self.left:
-            raise OpenError({one: p for one, p in law.items() if p > 0})
-        return np.array([self.left.pop(0)])
+    def __init__(self, ask):
+        self.ask, self.zeros = lambda law: np.array([ask(law)]), 0
 
     def geometric(self, size, scale):
         if scale != FEW:
@@ -128,18 +120,14 @@ def test_stops_of_runs_have_the_law_of_the_first_query_above(values, lowered, mo
     monkeypatch.setattr(above_threshold, "BLOCK", 0)
     monkeypatch.setattr(above_threshold, "TRIALS", FEW)
     monkeypatch.setattr(above_threshold, "RATES", rates())
-    law, waiting = Counter(), [((), 1.0)]
-    while waiting:
-        path, chance = waiting.pop()
-        told = Told(path)
+
+    def stop(ask):
+        told = Told(ask)
         for name in ("geometric", "kept", "reached"):
             monkeypatch.setattr(above_threshold, name, getattr(told, name))
-        try:
-            [stop] = above_threshold.first_above_of_each(runs, 0, 7.0, scale)
-            law[int(stop)] += chance
-        except OpenError as asked:
-            waiting += [((*path, one), chance * p) for one, p in asked.args[0].items()]
+        return int(above_threshold.first_above_of_each(runs, 0, 7.0, scale)[0])
 
+    law = law_of(stop)
     above = np.exp(np.minimum(values - lowered, 0) / scale)
     right = above * np.cumprod([1, *(1 - above[:-1])])
     assert [law[at] for at in range(size + 1)] == pytest.approx([*right, 1 - right.sum()])

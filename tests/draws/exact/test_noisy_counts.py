@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dpselect.draws.exact import bits, noisy_counts
+from dpselect.draws.exact import bits, lazy_noise, noisy_counts
 from dpselect.draws.exact.noisy_counts import discrete_gaussian, discrete_laplace
 from dpselect.draws.sequence import DiscreteGaussian
+from support.enumerated import law_of
 
 SCALES = [0.01, 0.5, 1.0, np.nextafter(2.0, 3), 20.0, 1e6, 2.0**50]
 
@@ -125,6 +126,36 @@ def test_noisy_counts_stay_within_64_bits(noise):
     ends = np.array([2**63 - 1, -(2**63)])
 
     assert (np.abs(noise(ends, 2.0)) <= noisy_counts.ENDS).all()
+
+
+@pytest.mark.parametrize("counts", [(0, 1, 3), (1, 1, 0)])
+@pytest.mark.parametrize(("k", "least"), [(1, None), (2, None), (1, 3), (2, 2), (None, 2)])
+def test_of_the_largest_noisy_counts_what_is_asked_for_has_its_law(
+    monkeypatch, counts, k, least
+):
+    """With their ties, in their order; alpha is 1/8, and noise ends where 8^-6 is left."""
+    sizes = {z: 8.0 ** -abs(z) for z in range(-6, 7)}
+    noise = {z: p / sum(sizes.values()) for z, p in sizes.items()}
+
+    def asked_for(noisy):
+        order = np.argsort(-noisy, kind="stable")[:k]
+        return tuple((int(at), int(noisy[at])) for at in order if noisy[at] >= (least or -99))
+
+    def laplace(ask, size):
+        return np.array([ask(noise) for _ in range(size)], int)
+
+    def drawn(ask):
+        def reaches(gaps, _):
+            chances = np.minimum(8.0**-gaps, 1).tolist()
+            return np.array([ask({True: one, False: 1 - one}) for one in chances])
+
+        monkeypatch.setattr(lazy_noise, "reaches", reaches)
+        monkeypatch.setattr(noisy_counts, "_laplace", lambda size, _: laplace(ask, size))
+        return asked_for(discrete_laplace(np.array(counts), 1.0, k=k, least=least))
+
+    found = law_of(drawn)
+    for one, p in law_of(lambda ask: asked_for(counts + laplace(ask, 3))).items():
+        assert found[one] == pytest.approx(p, rel=0.02, abs=1e-5)
 
 
 def test_every_block_of_variables_has_bits_of_its_own(monkeypatch):

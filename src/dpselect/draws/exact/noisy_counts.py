@@ -4,8 +4,10 @@ A geometric variable has ``P(G = g) = (1 - α)α^g`` with ``α = e^(-1/scale)``.
 digits of ``g`` that is a product of ``α^(2^i)`` over the digits that are 1, so the digits are
 independent: digit ``i`` is 1 with probability ``z_i/(1 + z_i)``, ``z_i = α^(2^i)``. Digits are
 drawn up to the first ``m`` with ``z_m ≤ e^-45``; what is beyond is ``2^m`` times another
-geometric variable, whose steps have probability ``z_m``. The difference of two geometric
-variables is discrete Laplace noise.
+geometric variable, whose steps have probability ``z_m``.
+
+Discrete Laplace noise ``Z`` is below 0 with probability ``α/(1 + α)``, as a digit 0 is 1. Then
+it is ``-1 - G``, else ``G``: both have ``P(Z = z) = ((1 - α)/(1 + α)) α^(|z|)``.
 
 Discrete Gaussian noise is proposed with a fair sign and the size ``|Z| = 2^b G + L``, of a
 geometric variable ``G`` of scale ``t/2^b``, ``t = ⌊σ⌋ + 1``, and a uniform ``L`` of ``b`` bits,
@@ -13,6 +15,16 @@ to which 1 is added for the sign minus, so that there is one zero. It is accepte
 probability ``e^(-L/t - (|Z| - σ^2/t)^2/2σ^2)``, since
 
     (|z| - l)/t + l/t + (|z| - σ^2/t)^2/(2σ^2) = z^2/(2σ^2) + σ^2/(2t^2).
+
+Where only the ``k`` largest counts with Laplace noise are asked for, nearly no noise is drawn.
+The ``k`` largest of the counts themselves get theirs first: ``k`` noisy counts are at least the
+least of these, ``b``, so none that is less is asked for. A count ``b - g`` below ``b`` is
+
+    b + j with probability P(Z = g + j) = P(G ≥ g) P(Z = j), j ≥ 0,
+
+and whether a ``G`` is at least ``g`` is known by a few bits of it (``lazy_noise.reaches``). If
+it is, the count gets noise as if it were ``b``: if not, or if this noise is below 0, the count
+is below ``b``. The noise of the others has nothing to do with ``b``: all this holds given it.
 
 Every digit, and every acceptance, compares a uniform real number with its probability: 16 or 64
 random bits against bounds of it, and where these leave it open, which is rare, more bits
@@ -60,7 +72,9 @@ ENDS = 2**62
 
 
 @sampler
-def discrete_laplace(counts: Indices, scale: float) -> Indices:
+def discrete_laplace(
+    counts: Indices, scale: float, *, k: int | None = None, least: int | None = None
+) -> Indices:
     """Add independent discrete Laplace noise, ``P(z) ∝ e^(-|z|/scale)``.
 
     Guarantee:
@@ -71,15 +85,30 @@ def discrete_laplace(counts: Indices, scale: float) -> Indices:
         counts: Integers, shape ``(n,)``; Python's where 64 bits do not hold them. Private.
         scale: At least the quotient above, rounded up (``scale_for``); finite, > 0, at most
             ``LARGEST_SCALE``. Public.
+        k: How many of the largest noisy counts are asked for; all if not given. Public.
+        least: Those alone that are at least this are asked for. Public.
 
     Returns:
-        Shape ``(n,)``, int64 or Python's integers; a release.
+        Shape ``(n,)``, int64 or Python's integers; a release. Those that are not asked for
+        may be less, and nearly all are ``-ENDS``. Ties with the ``k``-th largest are right.
 
     Raises:
         ParameterError: ``counts`` are not integers, or ``scale`` is out of its range.
     """
     exact = _checked(counts, scale)
-    return _sums(exact, _laplace(exact.size, scale))
+    if exact.dtype.kind == "O" or (k is None and least is None):
+        return _sums(exact, _laplace(exact.size, scale))
+    noisy, first = np.full(exact.shape, -ENDS), np.arange(0)
+    bar = -ENDS if least is None else least
+    if k is not None and k < exact.size:
+        first = np.argpartition(exact, -k)[-k:]
+        noisy[first] = _sums(exact[first], _laplace(k, scale))
+        bar = max(bar, noisy[first].min())
+    left = lazy_noise.reaches(bar - exact, scale)
+    left[first] = False
+    high = np.maximum(exact[left], bar)
+    noisy[left] = _sums(high, _laplace(high.size, scale))
+    return noisy
 
 
 @sampler
@@ -148,8 +177,8 @@ def _sums(counts: Indices, noise: Indices) -> Indices:
 
 def _laplace(size: int, scale: float) -> Indices:
     """Return exact discrete Laplace noise."""
-    more, less = geometric(2 * size, scale).reshape(2, size)
-    return more - less
+    drawn = geometric(size, scale)
+    return np.where(_ones(size, _events(scale)[2])[0], -1 - drawn, drawn)
 
 
 def _gaussian(size: int, scale: float) -> Indices:
@@ -205,7 +234,7 @@ def _exponent(noise: int, last: int, scale: float) -> Fraction:
 
 def geometric(size: int, scale: float) -> Indices:
     """Return exact variables with ``P(g) ∝ e^(-g/scale)``, for samplers."""
-    digits, beyond = _events(scale)
+    digits, beyond, _ = _events(scale)
     drawn = np.empty(size, dtype=np.int64)
     for first in range(0, size, CHUNK):
         block = drawn[first : first + CHUNK]
@@ -241,11 +270,15 @@ class Events(NamedTuple):
 
 
 @lru_cache(maxsize=256)
-def _events(scale: float) -> tuple[Events, Events]:
-    """Return the digits, and the step beyond them."""
+def _events(scale: float) -> tuple[Events, Events, Events]:
+    """Return the digits, the step beyond them, and the sign of discrete Laplace noise."""
     digits = _digits(scale)
     exponents = [2**i / Fraction(scale) for i in range(digits + 1)]
-    return Events.of(exponents[:digits], odds=True), Events.of(exponents[digits:], odds=False)
+    return (
+        Events.of(exponents[:digits], odds=True),
+        Events.of(exponents[digits:], odds=False),
+        Events.of(exponents[:1], odds=True),
+    )
 
 
 def _digits(scale: float) -> int:

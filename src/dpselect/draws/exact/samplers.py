@@ -13,8 +13,8 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial, wraps
-from typing import Any, ParamSpec, TypeAlias, TypeVar, overload
+from functools import wraps
+from typing import Any, ParamSpec, TypeAlias, TypeVar
 
 from dpselect.typing import Values
 
@@ -55,7 +55,8 @@ class Loss:
 
 
 LOSSES: dict[str, Callable[..., Any]] = {}
-"""Losses that samplers have registered, by the name of the sampler."""
+"""Privacy losses of draws by the names of their samplers, for replays: each is called with both
+private inputs, the public arguments by name and the output; ``secret`` if none is private."""
 
 SCOPES: set[str] = set()
 """The names of scopes."""
@@ -65,28 +66,11 @@ def secret(*_: object) -> None:
     """Stand for the loss of a sampler without a private input, whose output stays secret."""
 
 
-@overload
-def sampler(function: Callable[P, Output], /) -> Callable[P, Output]: ...
-
-
-@overload
-def sampler(
-    *, loss: Callable[..., Any]
-) -> Callable[[Callable[P, Output]], Callable[P, Output]]: ...
-
-
-def sampler(function: Any = None, /, *, loss: Any = None) -> Any:
+def sampler(function: Callable[P, Output]) -> Callable[P, Output]:
     """Register a function that draws, so that ``intercepted`` sees its calls.
 
-    Args:
-        function: The sampler; its private input is its first argument.
-        loss: Returns the privacy loss of a draw, for replays: called with both private inputs,
-            the public arguments by name and the output; ``secret`` if there is no private one.
+    Its private input is its first argument.
     """
-    if function is None:
-        return partial(sampler, loss=loss)
-    if loss is not None:
-        LOSSES[name_of(function)] = loss
     return _registered(function, seen_inside=False)
 
 

@@ -31,7 +31,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from dpselect.extend import Indices, Loss, Weights, exp_minus, inversion, sampler
+from dpselect.extend import LOSSES, Indices, Loss, Weights, inversion, name_of, sampler
 
 T = TypeVar("T")
 
@@ -143,7 +143,7 @@ def _loss(here: Cuts, there: Cuts, public: Mapping[str, Any], cut: list[int]) ->
     return Loss(0.0, drawn=logs[0] - logs[1])
 
 
-@sampler(loss=_loss)
+@sampler
 def draw_cut(cuts: Cuts, decay: Fraction) -> list[int]:
     """Draw a cut, exactly.
 
@@ -177,6 +177,9 @@ def draw_cut(cuts: Cuts, decay: Fraction) -> list[int]:
         else:
             open_ += below
     return sorted(cut)
+
+
+LOSSES[name_of(draw_cut)] = _loss
 
 
 class _Enclosed(NamedTuple):
@@ -228,7 +231,7 @@ class _Sums:
 
     def _squares(self, decay: Fraction, halvings: int) -> list[_Enclosed]:
         """Return e to minus the decay times each power of two."""
-        low, high = exp_minus(decay / 2**halvings, self._digits)
+        low, high = inversion.exp_minus(decay / 2**halvings, self._digits)
         power = _Enclosed(low, high, -self._digits)
         found = []
         for place in range(halvings + COST_BITS):

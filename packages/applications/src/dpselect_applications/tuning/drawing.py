@@ -14,7 +14,7 @@ from math import inf, isnan
 from typing import Generic, TypeAlias, TypeVar
 
 from dpselect.errors import ParameterError
-from dpselect.extend import Weights, inversion, sampler, scope, secret, uniform
+from dpselect.extend import LOSSES, Weights, inversion, name_of, sampler, scope, secret, uniform
 
 T = TypeVar("T")
 
@@ -61,10 +61,13 @@ class NumberDistribution:
         return self.ratio(k) if falls else self.factor.as_integer_ratio()
 
 
-@sampler(loss=secret)
+@sampler
 def draw_number(distribution: NumberDistribution) -> int:
     """Draw a number exactly by its distribution; it must stay secret."""
     return inversion.draw(partial(weights, distribution), FIRST_BITS)
+
+
+LOSSES[name_of(draw_number)] = secret
 
 
 @lru_cache(maxsize=4)
@@ -108,8 +111,7 @@ class Trials(Generic[T]):
         if self.left == 0:
             return None
         self.left -= 1
-        [which] = uniform.sample(range(self.candidates), 1)
-        return int(which)
+        return uniform.sample(range(self.candidates), 1)[0]
 
     def tell(self, score: float, output: T) -> None:
         """Take what a run returned; a score of NaN counts as the lowest.

@@ -28,7 +28,6 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from math import comb, fsum, inf, log
-from types import MappingProxyType
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -266,9 +265,9 @@ _OF_DRAWS: Mapping[str, LossFunction] = {
     "exact.uniform.positions": secret,
     "exact.uniform.sample": secret,
 }
-RULES: Mapping[str, LossFunction] = MappingProxyType(
-    {f"dpselect.draws.{name}": loss for name, loss in _OF_DRAWS.items()}
-)
+RULES: Mapping[str, LossFunction] = {
+    f"dpselect.draws.{name}": loss for name, loss in _OF_DRAWS.items()
+}
 """The losses of the samplers of ``dpselect``, by name; others have registered theirs."""
 
 
