@@ -179,9 +179,13 @@ Noise: TypeAlias = DiscreteLaplace | DiscreteGaussian
 
 def largest(noisy: Indices, k: int) -> list[int]:
     """Return the positions of the ``k`` largest in order, of equal ones the earlier first."""
-    near = np.arange(noisy.size)
-    if k < noisy.size:
-        near = np.flatnonzero(noisy >= np.partition(noisy, noisy.size - k)[noisy.size - k])
+    near = np.flatnonzero(noisy > noisy.min())
+    if near.size < k:
+        near = np.arange(noisy.size)
+    # Of many equal ones, as where no noise was drawn, a partition takes long.
+    if k < near.size:
+        last = np.partition(noisy[near], near.size - k)[near.size - k]
+        near = near[noisy[near] >= last]
     order = np.argsort(-noisy[near], kind="stable")[:k]
     return [int(position) for position in near[order]]
 

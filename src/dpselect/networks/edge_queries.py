@@ -107,11 +107,11 @@ class EdgeRows:
 
     @property
     def ids(self) -> Sequence[int] | None:
-        """Nodes that are integers; None of labels."""
+        """Nodes that are integers, ascending; None of labels."""
         if isinstance(self.nodes, range):
             return self.nodes
         whole = type(self.nodes[0]) is int
-        return [one for one in self.nodes if isinstance(one, int)] if whole else None
+        return sorted(one for one in self.nodes if isinstance(one, int)) if whole else None
 
     @property
     def ends(self) -> tuple[str, str]:
@@ -148,7 +148,7 @@ def check_edges(data: object, rows: EdgeRows) -> Frame:
     table, nodes, ids = check_columns(data, plain=rows.ends), rows.nodes, rows.ids
     if not isinstance(nodes, range) and len({type(node) for node in nodes}) > 1:
         raise ParameterError("`nodes` of a table must be of one type, as its columns")
-    if ids is not None and not -FROM <= min(ids) <= max(ids) < BEYOND:
+    if ids is not None and not -FROM <= ids[0] <= ids[-1] < BEYOND:
         raise ParameterError("`nodes`: ids in a table are integers of at most 64 bits")
     types = schema(table, data)
     refuse_weights(types)
@@ -274,7 +274,7 @@ def _node(end: str, rows: EdgeRows, ends: nw.LazyFrame[Any]) -> nw.Expr:
     value, ids = nw.col(end), rows.ids
     if ids is None:
         return nw.when(value.is_in([*rows.nodes])).then(value).alias(end)
-    if max(ids) >= FROM:
+    if ids[-1] >= FROM:
         unsigned = nw.when(value >= 0).then(value).cast(nw.UInt64)
         known = unsigned.is_in(engine_of(ends).literals([one for one in ids if one >= 0]))
         return nw.when(known).then(unsigned).alias(end)

@@ -232,9 +232,9 @@ def rows(ends: Ends, n: int) -> tuple[Indices, NDArray[np.int32]]:
         Where the row of each node begins, shape ``(n + 1,)``, and the rows.
     """
     source, target = (end.astype(np.int64, copy=False) for end in ends)
-    # Places in the matrix: they are below 2^62.
-    places = np.concatenate([source * n + target, target * n + source])
-    places.sort()
+    # Places in the matrix, below 2^62; polars sorts them in half the time of NumPy.
+    every = np.concatenate([source * n + target, target * n + source])
+    places = pl.Series(every).sort().to_numpy()
     places = places[changes(places)]
     nodes = places // n
     starts = np.concatenate([[0], np.bincount(nodes, minlength=n).cumsum()])
@@ -268,7 +268,7 @@ def _lines_of_pairs(path: Path, rows: EdgeRows) -> pl.LazyFrame:
     pairs = pairs.select(source=ends.field("1"), target=ends.field("2"))
     if rows.ids is None:
         return pairs
-    return pairs.cast(pl.UInt64 if max(rows.ids) >= FROM else pl.Int64, strict=False)
+    return pairs.cast(pl.UInt64 if rows.ids[-1] >= FROM else pl.Int64, strict=False)
 
 
 def pairs_of_file(path: Path, nodes: Sequence[Hashable]) -> object:
