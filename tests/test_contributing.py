@@ -52,8 +52,7 @@ def run(site, tmp_path):
     pl.DataFrame({"systolic": READINGS}).write_csv(tmp_path / "pressure.csv")
     Budget(100.0, neighbours="add-remove", path=tmp_path / "a.budget")
 
-    def call(program, *arguments):
-        command = [Path(sys.executable).with_name(program), *map(str, arguments)]
+    def call(*command):
         where = {"cwd": tmp_path, "env": {**os.environ, "PYTHONPATH": str(site)}}
         ran = subprocess.run(command, **where, capture_output=True, text=True, check=False)
         assert ran.returncode == 0, ran.stderr + ran.stdout
@@ -66,28 +65,36 @@ def test_it_takes_at_most_six_files():
     assert 1 < len(FILES) <= 6
 
 
-def test_it_is_listed_and_asked_by_its_command(run):
-    asked = ["--column", "systolic", "--k", 1, "--epsilon", 60, "--neighbours", "add-remove"]
+IN_TURN = """
+from contextlib import suppress
+from dpselect.cli import main
+for line in ("--help",
+    "digits pressure.csv --column systolic --k 1 --epsilon 60 --neighbours add-remove --json",
+    "run request.toml --no-policy", "budget a.budget"):
+    with suppress(SystemExit):
+        main(line.split())
+    print("-----")
+"""
 
-    assert " digits " in run("dpselect", "--help")
-    assert '"answer": [0]' in run("dpselect", "digits", "pressure.csv", *asked, "--json")
 
-
-def test_it_is_asked_in_a_file_and_printed_of_the_ledger(run, tmp_path):
+def test_it_is_listed_and_asked_by_its_command_and_in_a_file(run, tmp_path):
     (tmp_path / "request.toml").write_text(REQUEST, "utf-8")
 
-    assert "LastDigits" in run("dpselect", "run", "request.toml", "--no-policy")
+    listed, asked, told, of_ledger, _ = run(sys.executable, "-c", IN_TURN).split("-----\n")
+    assert " digits " in listed
+    assert '"answer": [0]' in asked
+    assert "LastDigits" in told
     [entry] = Budget.open(tmp_path / "a.budget").entries
     assert entry.answer == {"answer": [0]}
     assert entry.question["query"] == "LastDigits"
-    assert "last digits of systolic" in run("dpselect", "budget", "a.budget")
+    assert "last digits of systolic" in of_ledger
 
 
 @pytest.mark.slow
 def test_it_keeps_the_contract(run):
     contract = ("--pyargs", "dpselect_conformance", "--cases", "digit_preference.cases")
 
-    assert " passed" in run("pytest", *contract)
+    assert " passed" in run(sys.executable, "-m", "pytest", *contract)
 
 
 def changed(folder, page=PAGE):
