@@ -2,28 +2,30 @@
 
 Run, in the folder of the project::
 
-    python benchmarks/mutants.py --mutants 60 [--rooms draws budget] [--seed 1]
+    python benchmarks/mutants.py --mutants 60 [--seed 1]
 
 A mutant is one change inside of a function: a comparison, a sign, a number, a condition. Each
-room gets as many, of places that a seed draws. All are in one copy of the project, and a
-variable of the environment turns one of them on, so that one run of the fast tests of a room
-tells which tests reach which mutant. Those that do run first, the fastest first, until one
-fails; then all of the room, and those of other rooms that name most of the module. Writes
+room gets as many, of places that a seed draws one by one, so that a change of the source moves
+no other place in or out. All are in one copy of the project, and a variable of the environment
+turns one of them on, so that one run of the fast set tells which tests reach which mutant,
+those of other rooms and the programs that tests start among them. Tests of the room run first,
+the fastest first, until one fails; then those of other rooms; then all of the room, since what
+is kept from one test to the next is reached by one of them only. Writes
 ``benchmarks/results/mutants.csv``. What was seen before is not tried again. A survivor is a
-change that none of these tests sees. One that changes nothing that can be seen has the reason
-beside it, written by hand; it is kept when the same mutant is drawn again.
+change that no fast test sees. One that changes nothing that can be seen has the reason beside
+it, written by hand; it is kept when the same mutant is drawn again.
 """
 
 from __future__ import annotations
 
 import argparse
 import ast
+import atexit
 import builtins
 import csv
 import json
 import os
 import random
-import re
 import resource
 import shutil
 import subprocess
@@ -32,15 +34,15 @@ import tempfile
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
+from math import inf, isfinite
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[1]
+SOURCE = ROOT / "src" / "dpselect"
 RESULTS = Path(__file__).with_name("results") / "mutants.csv"
 ROOMS = ("draws", "percentiles", "keys", "tables", "budget")
-COPIED = ("src", "tests", "packages", "studies", "docs", "benchmarks", "examples")
-FILES = ("pyproject.toml", "conftest.py", "README.md", "CONTRIBUTING.md")
 SWAPPED: dict[type[ast.AST], type[ast.AST]] = {
     ast.Lt: ast.LtE,
     ast.LtE: ast.Lt,
@@ -60,11 +62,9 @@ CHANGED = (ast.Compare, ast.BinOp, ast.BoolOp, ast.UnaryOp, ast.Constant, ast.Ca
 SKIPPED = (ast.Raise, ast.JoinedStr, ast.Assert, ast.Lambda, ast.pattern)
 """Texts of errors, and functions without a name, which kernels may be."""
 
-FURTHER = 3
-"""Test files of other rooms, for what those of its own do not see."""
-
-PATIENCE = 300
-"""Seconds of a processor after which a mutant counts as seen: it does not end."""
+PATIENCE = 60
+"""Seconds of a processor, beside five times those without a change, after which a mutant counts
+as seen: it does not end."""
 
 
 @dataclass(frozen=True)
@@ -72,16 +72,15 @@ class Mutant:
     """One change, and whether a fast test saw it."""
 
     file: str
-    line: int
+    function: str
     was: str
     became: str
     outcome: str = ""
     reason: str = ""
-    seconds: float = 0.0
 
-    def key(self) -> tuple[str, str, str]:
+    def key(self) -> tuple[str, str, str, str]:
         """What tells a mutant from others, whatever stands above it."""
-        return self.file, self.was, self.became
+        return self.file, self.function, self.was, self.became
 
 
 @dataclass(frozen=True)
@@ -90,13 +89,7 @@ class Site:
 
     path: Path
     node: ast.expr
-    became: str
-
-    @property
-    def mutant(self) -> Mutant:
-        """What is stored of it."""
-        file = self.path.relative_to(ROOT / "src" / "dpselect").as_posix()
-        return Mutant(file, self.node.lineno, ast.unparse(self.node), self.became)
+    mutant: Mutant
 
 
 def changed(node: ast.expr) -> str | None:
@@ -134,34 +127,38 @@ def inside(node: ast.AST) -> Iterator[ast.expr]:
         yield from inside(child)
 
 
-def bodies(node: ast.AST) -> Iterator[ast.stmt]:
-    """Yield the statements of all functions of a module or class."""
+def functions(node: ast.AST, within: str = "") -> Iterator[tuple[str, ast.FunctionDef]]:
+    """Yield all functions of a module or class, with their names."""
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.ClassDef):
-            yield from bodies(child)
+            yield from functions(child, f"{within}{child.name}.")
         elif isinstance(child, ast.FunctionDef) and not is_compiled(child):
-            yield from child.body
+            yield within + child.name, child
 
 
 def sites(path: Path) -> Iterator[Site]:
     """Yield the places inside of functions that can be changed."""
-    for statement in bodies(ast.parse(path.read_text("utf-8"))):
-        for node in inside(statement):
-            became = changed(node)
-            if became is not None:
-                yield Site(path, node, became)
+    for name, function in functions(ast.parse(path.read_text("utf-8"))):
+        for statement in function.body:
+            for node in inside(statement):
+                became = changed(node)
+                if became is not None:
+                    file, was = path.relative_to(SOURCE).as_posix(), ast.unparse(node)
+                    yield Site(path, node, Mutant(file, name, was, became))
 
 
 def sampled(room: str, number: int, seed: int) -> list[Site]:
     """Return so many places of a room, of which none is inside of another."""
-    files = sorted((ROOT / "src" / "dpselect" / room).rglob("*.py"))
+    files = sorted((SOURCE / room).rglob("*.py"))
     every = [site for path in files for site in sites(path)]
-    random.Random(f"{seed} {room}").shuffle(every)  # noqa: S311 -- a sample
+    every.sort(key=lambda site: random.Random(f"{seed} {site.mutant.key()}").random())  # noqa: S311 -- a sample
     found: list[Site] = []
+    taken: set[object] = set()
     for site in every:
-        lines = {(one.path, one.node.lineno) for one in found}
-        if len(found) < number and (site.path, site.node.lineno) not in lines:
+        own = {(site.path, site.node.lineno), site.mutant.key()}
+        if len(found) < number and not own & taken:
             found.append(site)
+            taken |= own
     return found
 
 
@@ -181,7 +178,7 @@ def planted(copy: Path, places: list[Site]) -> None:
             begin = starts[node.lineno - 1] + node.col_offset
             end = starts[(node.end_lineno or 0) - 1] + (node.end_col_offset or 0)
             was = text[begin:end]
-            both = f"(({site.became}) if _mutant({number}) else (".encode() + was + b"))"
+            both = f"(({site.mutant.became}) if _mutant({number}) else (".encode() + was + b"))"
             text = text[:begin] + both + text[end:]
         ast.parse(text)
         (copy / path.relative_to(ROOT)).write_bytes(text)
@@ -189,100 +186,120 @@ def planted(copy: Path, places: list[Site]) -> None:
 
 REACHED: dict[int, set[str]] = defaultdict(set)
 SECONDS: dict[str, float] = {}
-NOW = ["import"]
+BEGAN = time.time_ns()
 
 
 def switch(number: int) -> bool:
     """Return whether a mutant is on; note by which test it was reached."""
-    REACHED[number].add(NOW[0])
-    return number == int(os.environ["MUTANT"])
+    if "REACHED" in os.environ:
+        REACHED[number].add(os.environ.get("PYTEST_CURRENT_TEST", "").rpartition(" (")[0])
+    return number == int(os.environ.get("MUTANT", "-1"))
 
 
 def pytest_runtest_logstart(nodeid: str) -> None:
-    """Note which test runs; a hook of pytest."""
-    NOW[0] = nodeid
+    """Note when a test begins, in seconds of a processor; a hook of pytest."""
+    SECONDS[nodeid] = -sum(os.times()[:4])
+
+
+def pytest_runtest_logfinish(nodeid: str) -> None:
+    """Note how long it took; a hook of pytest."""
+    SECONDS[nodeid] += sum(os.times()[:4])
 
 
 def pytest_runtest_logreport(report: Any) -> None:  # noqa: ANN401 -- pytest's
-    """Note how long a test took; a hook of pytest."""
-    SECONDS[report.nodeid] = SECONDS.get(report.nodeid, 0.0) + report.duration
+    """Note what fails, such as a test of the source itself; a hook of pytest."""
+    if report.failed:
+        SECONDS[report.nodeid] = inf
 
 
 def pytest_sessionfinish() -> None:
-    """Write what was reached; a hook of pytest."""
+    """Write what was noted in this process, a test's or one that a test started."""
     if "REACHED" in os.environ:
-        found = {number: sorted(tests) for number, tests in REACHED.items()}
-        Path(os.environ["REACHED"]).write_text(json.dumps([found, SECONDS]), "utf-8")
+        reached = {number: sorted(tests) for number, tests in REACHED.items()}
+        path = Path(os.environ["REACHED"]) / f"{os.getpid()}-{BEGAN}.json"
+        path.write_text(json.dumps([reached, SECONDS]), "utf-8")
 
 
-if "MUTANT" in os.environ:
+def ready() -> None:
+    """Put the switch where mutants find it; what every process of a copy begins with."""
     vars(builtins)["_mutant"] = switch
+    atexit.register(pytest_sessionfinish)
 
 
-def impatient() -> None:
-    """End this process after some time on a processor, however busy the machine is."""
-    resource.setrlimit(resource.RLIMIT_CPU, (PATIENCE, PATIENCE))
-
-
-def passed(copy: Path, number: int, tests: list[str], **more: str) -> bool:
-    """Return whether tests pass, and end, with one mutant on."""
+def run(copy: Path, number: int, *options: str, seconds: float, **more: str) -> int:
+    """Return what pytest ends with, with one mutant on, or the signal that ended it."""
     folders = [copy / "benchmarks", copy / "src", *copy.glob("packages/*/src")]
-    (copy / "asked.txt").write_text("\n".join(tests), "utf-8")
-    command = [sys.executable, "-m", "pytest", "-qx", "-p", "reached", "-m", "not slow"]
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "reached", "-m", "not slow"]
     threads = {"OPENBLAS_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1", "POLARS_MAX_THREADS": "1"}
     own = {"MUTANT": str(number), "PYTHONPATH": os.pathsep.join(map(str, folders))}
-    ended = subprocess.run(  # noqa: S603 -- our own command
-        [*command, "-p", "no:cacheprovider", "@asked.txt"],
+    limit = int(PATIENCE + 5 * seconds)
+    return subprocess.run(  # noqa: S603 -- our own command
+        [*command, "-p", "no:cacheprovider", *options],
         cwd=copy,
         env={**os.environ, **threads, **own, **more},
         capture_output=True,
-        preexec_fn=None if more else impatient,
+        # However busy the machine is.
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (limit, limit)),
         check=False,
-    )
-    return ended.returncode == 0
+    ).returncode
 
 
-def tried(copy: Path, room: str, places: list[tuple[int, Site]]) -> Iterator[Mutant]:
-    """Yield what became of the mutants of a room, each with its number."""
-    whole, told = [f"tests/{room}"], copy / "reached.json"
-    if not passed(copy, -1, whole, REACHED=str(told)):
-        sys.exit(f"the fast tests of {room} must pass without a change")
-    reached, seconds = json.loads(told.read_text("utf-8"))
-    for number, site in places:
-        began, near = time.perf_counter(), reached.get(str(number), [])
-        tests = sorted({*near} - {"import"}, key=lambda one: float(seconds.get(one, 0)))
-        runs = (tests, whole if near else [], elsewhere(site.path, room))
-        fine = all(passed(copy, number, some) for some in runs if some)
-        took = round(time.perf_counter() - began, 1)
-        yield replace(site.mutant, outcome="survived" if fine else "seen", seconds=took)
+@dataclass(frozen=True)
+class Tests:
+    """The tests that pass without a change: their seconds, and which mutants they reach."""
+
+    seconds: dict[str, float]
+    reached: dict[int, set[str]]
+
+    @classmethod
+    def of(cls, copy: Path) -> Tests:
+        """Run all of them, on all processors."""
+        with tempfile.TemporaryDirectory() as folder:
+            options = ("--numprocesses=auto", "--dist=loadfile")
+            run(copy, -1, *options, seconds=3600, REACHED=folder)
+            notes = [json.loads(one.read_text("utf-8")) for one in Path(folder).iterdir()]
+        seconds: dict[str, float] = defaultdict(float)
+        reached: dict[int, set[str]] = defaultdict(set)
+        for numbers, took in notes:
+            for test, one in took.items():
+                seconds[test] += one
+            for number, tests in numbers.items():
+                reached[int(number)] |= {*tests}
+        passed = {one: took for one, took in seconds.items() if isfinite(took)}
+        print(
+            f"{len(passed)} tests, {sum(passed.values()):.0f} seconds; without",
+            *seconds - passed.keys(),
+        )
+        return cls(passed, reached)
+
+    def sees(self, copy: Path, room: str, number: int) -> bool:
+        """Return whether one of them fails with a mutant on."""
+        near = self.reached[number] & {*self.seconds}
+        own = {one for one in self.seconds if one.startswith(f"tests/{room}/")}
+        return any(
+            self.fails(copy, number, some)
+            for some in (near & own, near - own, own if near else set())
+        )
+
+    def fails(self, copy: Path, number: int, some: set[str]) -> bool:
+        """Return whether one of some tests fails, the fastest first."""
+        asked = sorted(some, key=lambda one: (self.seconds[one], one))
+        (copy / "asked.txt").write_text("\n".join(asked), "utf-8")
+        seconds = sum(self.seconds[one] for one in some)
+        return bool(some) and run(copy, number, "-x", "@asked.txt", seconds=seconds) != 0
 
 
-def elsewhere(path: Path, room: str) -> list[str]:
-    """Return the tests of other rooms that name most of what a module defines."""
-    kinds = ast.FunctionDef | ast.ClassDef
-    tree = ast.parse(path.read_text("utf-8"))
-    names = [one.name for one in ast.walk(tree) if isinstance(one, kinds)]
-    word = re.compile(rf"\b({'|'.join(names)})\b")
-    found = {
-        one.relative_to(ROOT).as_posix(): len(set(word.findall(one.read_text("utf-8"))))
-        for one in (ROOT / "tests").rglob("test_*.py")
-    }
-    most = sorted((one for one in found if found[one]), key=lambda one: -found[one])
-    return [one for one in most if not one.startswith(f"tests/{room}/")][:FURTHER]
-
-
-def stored() -> list[Mutant]:
+def stored() -> dict[tuple[str, str, str, str], Mutant]:
     """Return the lines of the table."""
     with RESULTS.open(newline="", encoding="utf-8") as table:
-        rows = list(csv.DictReader(table))
-    numbers = ({"line": int(row["line"]), "seconds": float(row["seconds"])} for row in rows)
-    return [Mutant(**{**row, **one}) for row, one in zip(rows, numbers, strict=True)]  # type: ignore[arg-type]
+        found = [Mutant(**row) for row in csv.DictReader(table)]
+    return {one.key(): one for one in found}
 
 
 def written(found: list[Mutant]) -> None:
     """Write the table."""
     with RESULTS.open("w", newline="", encoding="utf-8") as table:
-        writer = csv.DictWriter(table, [one.name for one in fields(Mutant)])
+        writer = csv.DictWriter(table, asdict(found[0]))
         writer.writeheader()
         writer.writerows(asdict(one) for one in sorted(found, key=Mutant.key))
 
@@ -291,41 +308,29 @@ def main() -> None:
     """Try the sample, and write and print what became of it."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--mutants", type=int, default=60)
-    parser.add_argument("--rooms", nargs="*", default=ROOMS)
     parser.add_argument("--seed", type=int, default=1)
     asked = parser.parse_args()
-    each = -(-asked.mutants // len(asked.rooms))
-    places = [site for room in asked.rooms for site in sampled(room, each, asked.seed)]
-    known = {one.key(): one for one in stored()} if RESULTS.exists() else {}
-    drawn = {site.mutant.key() for site in places}
-    others = {key for key, one in known.items() if one.file.split("/")[0] not in asked.rooms}
-    found = {key: one for key, one in known.items() if key in drawn | others}
+    each = -(-asked.mutants // len(ROOMS))
+    places = [site for room in ROOMS for site in sampled(room, each, asked.seed)]
+    known = stored()
+    found = [known.get(site.mutant.key(), site.mutant) for site in places]
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder)
-        for name in COPIED:
-            shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("*.pyc"))
-        for name in FILES:
-            shutil.copy(ROOT / name, copy / name)
+        hidden = shutil.ignore_patterns(".*", "__pycache__", "build", "dist", "site")
+        shutil.copytree(ROOT, copy, ignore=hidden, dirs_exist_ok=True)
         planted(copy, places)
         # Programs that tests start have the switch too.
-        (copy / "benchmarks" / "sitecustomize.py").write_text("import mutants\n", "utf-8")
+        start = "import mutants\nmutants.ready()\n"
+        (copy / "benchmarks" / "sitecustomize.py").write_text(start, "utf-8")
         (copy / "benchmarks" / "reached.py").write_text("from mutants import *\n", "utf-8")
-        for room in asked.rooms:
-            of_room = [
-                (number, site)
-                for number, site in enumerate(places)
-                if site.mutant.file.startswith(f"{room}/")
-                and getattr(known.get(site.mutant.key()), "outcome", "") != "seen"
-            ]
-            for one in tried(copy, room, of_room) if of_room else ():
-                reason = found[one.key()].reason if one.key() in found else ""
-                found[one.key()] = replace(one, reason=reason)
-                print(found[one.key()], flush=True)
-                written(list(found.values()))
-    for (room, outcome), number in sorted(
-        Counter((one.file.partition("/")[0], one.outcome) for one in found.values()).items()
-    ):
-        print(f"{room}: {number} {outcome}")
+        tests = Tests.of(copy)
+        for number, one in enumerate(found):
+            if one.outcome != "seen":
+                seen = tests.sees(copy, one.file.partition("/")[0], number)
+                found[number] = replace(one, outcome="seen" if seen else "survived")
+                print(found[number], flush=True)
+                written(found)
+    print(Counter((one.file.partition("/")[0], one.outcome) for one in found))
 
 
 if __name__ == "__main__":
