@@ -6,12 +6,13 @@ from math import exp, expm1, inf, log
 
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import example, given, strategies as st
 from scipy import stats
 
 import dpselect as dp
 from dpselect.draws import Exponential, LaplaceNoisyMax, PermuteAndFlip, grid
 from dpselect.draws.noisy_max import (
+    LEAST,
     bounded_range_rho,
     laplace_rho,
     permute_and_flip_rho,
@@ -279,6 +280,8 @@ def test_rho_of_permute_and_flip_is_rounded_upwards(epsilon):
 
 
 @given(st.floats(-35, 9).map(exp))
+@example(LEAST)
+@example(LEAST * (1 - 2.0**-50))
 def test_rho_is_rounded_upwards(epsilon):
     getcontext().prec = 60
     for rho, exact in (

@@ -294,7 +294,9 @@ def test_the_factors_are_the_square_root_with_scaled_columns(periods):
     assert np.allclose(made.estimate @ weights, np.tril(np.ones((periods, periods))), atol=1e-9)
 
 
-@pytest.mark.parametrize("periods", [1, 2, 9, 44, 45, 100, 365])
+@pytest.mark.parametrize(
+    "periods", [1, 2, 9, 44, 45, 100, pytest.param(365, marks=pytest.mark.slow)]
+)
 def test_the_tree_has_the_smallest_largest_error_of_all_bases(periods):
     made = Factors.with_laplace(periods, 1, 1e-6)
     every = [factors.tree(periods, base) for base in range(2, periods + 2)]
