@@ -37,7 +37,7 @@ def compared(text):
 
 
 RETRIEVED = refusing(retrieved)
-PRIVATE = releasing(Subset, data=[77], n=9, beta=1, scheme="optimal", epsilon=1.0, delta=0.5)
+PRIVATE = releasing(Subset, data=[77], n=9, epsilon=1.0)
 OF_TABLE = releasing(dp.Subset, data=TABLE, n=5, epsilon=1.0, column="result")
 LABELLED = releasing(
     dp.Subset, data=TABLE, n=5, positive=1, epsilon=1.0, column="result", label="who"
@@ -55,23 +55,20 @@ ROWS = [
     RETRIEVED("failure", failure=1.0),
     RETRIEVED("scheme", failure=0.1, scheme=Each(["ball", "pure"])),
     RETRIEVED("scheme", beta=None),
-    RETRIEVED("delta", delta=0.5),
-    RETRIEVED("delta", d=None),
-    RETRIEVED("scheme", d=None, scheme="ball"),
+    RETRIEVED("scheme", d=None, scheme=Each(["ball", "optimal"])),
     RETRIEVED("scheme", scheme="sphere"),
     RETRIEVED("does not exist", DataError, subset=Each([[1, 2, 77], [1, 2, -1]])),
     RETRIEVED("person twice", DataError, subset=[1, 2, 2]),
     RETRIEVED("people: integers", DataError, subset=Each([[1, 2, 3.5], ["a", "b", "c"]])),
     RETRIEVED("an integer", DataError, subset=Each([[[1], [2, 3], 4], 7])),
     RETRIEVED("not as many members as", PublicClaimError, subset=[1, 2]),
-    PRIVATE("delta", delta=1.0),
     PRIVATE("size_share", size_share=Each([0.0, 1.5])),
     PRIVATE("epsilon", epsilon=2000.0),
     PRIVATE("failure", failure=1.0),
     PRIVATE("beta", beta=-1),
     PRIVATE("n", n=0),
     PRIVATE("does not exist", DataError),
-    refusing(Subset(n=9, beta=1, scheme="optimal", epsilon=1.0, delta=0.5).retrieval)("d"),
+    refusing(Subset(n=9, epsilon=1.0).retrieval)("d"),
     OF_TABLE("label", column=None, label="who"),
     OF_TABLE("label", column=None, positive="yes"),
     OF_TABLE("column"),

@@ -1,5 +1,6 @@
 """Expected numbers of wrong and missing names: by enumeration, and the share of the size."""
 
+from dataclasses import replace
 from itertools import combinations
 from math import exp
 
@@ -24,7 +25,7 @@ def law_of_size(noisy, d, n, scale):
 def by_enumeration(query, d, size):
     """Return the mean errors of a release of so many names, over everything that is drawn."""
     n, members = query.n, frozenset(range(d))
-    law = query.design().of_size(size).distribution().masses()
+    law = replace(query.design().retrieval, d=size).distribution().masses()
     trimmed = (
         [frozenset(some) for some in combinations(range(d), size)]
         if size <= d

@@ -23,7 +23,6 @@ a released size, over the numbers of members that it may stem from, each as prob
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from math import exp, log
@@ -236,12 +235,12 @@ class NoisySizeErrors:
     Attributes:
         n: Number of people.
         scale: Scale of the discrete Laplace noise on the number.
-        retrieval: The retrieval of a size.
+        epsilon: That of the retrieval, which is pure.
     """
 
     n: int
     scale: float
-    retrieval: Callable[[int], Retrieval]
+    epsilon: float
 
     def of(self, d: int) -> Errors:
         """Return the errors for a number of members."""
@@ -266,7 +265,8 @@ class NoisySizeErrors:
     ) -> Errors:
         ends = np.linspace(sizes.min(), sizes.max(), POINTS).round().astype(int)
         known = np.unique(ends)
-        means = [self.retrieval(int(one)).errors().wrong for one in known]
+        sized = (Retrieval("pure", self.n, int(one), self.epsilon) for one in known)
+        means = [one.errors().wrong for one in sized]
         exchanged = np.interp(sizes, known, means)
         left = np.minimum(numbers, sizes)
         wrong = sizes - left + exchanged * left / np.maximum(sizes, 1)
@@ -284,10 +284,7 @@ def best_share(n: int, epsilon: float) -> float:
     every = [d for d in POSITIVES if 2 * d <= n] or [max(1, n // 2)]
 
     def errors(share: float) -> float:
-        rest = (1 - share) * epsilon
-        at = NoisySizeErrors(
-            n, 1 / (share * epsilon), lambda size: Retrieval("pure", n, size, rest)
-        )
+        at = NoisySizeErrors(n, 1 / (share * epsilon), (1 - share) * epsilon)
         return exp(sum(log(SMALL + sum(at.of(d))) for d in every) / len(every))
 
     return min(SHARES, key=errors)

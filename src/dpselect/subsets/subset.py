@@ -93,14 +93,14 @@ class Subset(Query[SubsetRelease]):
     A private number of members gets noise first, and the subset is brought to the noisy size at
     random. If one status changes, the subsets brought to a common size can be coupled to be at
     most one swap apart: one person more or less in the set drawn from changes at most one of
-    the persons drawn. So the guarantee of the retrieval holds, and the epsilons add up. A noisy
-    size for which ``beta`` costs more than ``delta`` is retrieved by the pure scheme.
+    the persons drawn. So the guarantee of the retrieval, which is pure, holds, and the epsilons
+    add up.
 
     Guarantee:
-        ``(epsilon, delta)``-DP, with the delta of the plan. With ``d`` under ``SWAP``: one
+        With ``d`` ``(epsilon, delta)``-DP under ``SWAP``, with the delta of the plan: one
         member is exchanged for another person; that delta is exact, the smallest for which the
-        guarantee holds. Without ``d`` under ``SUBSTITUTE``: one person's status changes. All
-        fields, the people, their labels and their order are public.
+        guarantee holds. Without ``d`` ``epsilon``-DP under ``SUBSTITUTE``: one person's status
+        changes. All fields, the people, their labels and their order are public.
 
     Attributes:
         column: The column of the statuses, in a table with a row for each person. Without it
@@ -119,11 +119,9 @@ class Subset(Query[SubsetRelease]):
         failure: Probability of more than ``beta`` swaps, in [0, 1), with the optimal scheme.
         size_share: Share of ``epsilon`` for the number of members, where ``d`` is left out. The
             default is the best for 5 to 200 members among ``n`` (``dpselect.subsets.schemes``).
-        scheme: ``"pure"``, ``"optimal"``, ``"ball"`` or ``"union"``. A private size needs one
-            of the first two.
+        scheme: ``"pure"``, ``"optimal"``, ``"ball"`` or ``"union"``. A private size needs the
+            first.
         epsilon: Price of the release, in nats; 0 to 1000.
-        delta: Delta of the guarantee, with the optimal scheme if ``d`` is omitted. In
-            [0, 1).
 
     Source: Gonen, Langberg and Sprintson 2025, arXiv:2501.13278; ``optimal`` and ``pure`` are
         ours.
@@ -147,7 +145,6 @@ class Subset(Query[SubsetRelease]):
     size_share: Annotated[float | None, validation.numbers(0, 1)] = None
     scheme: Scheme = "pure"
     epsilon: float
-    delta: float | None = None
 
     def check_where(self, where: object) -> None:
         """Accept any: of a person only the status changes, by which no row is kept."""
@@ -160,16 +157,12 @@ class Subset(Query[SubsetRelease]):
         return ((self.column_named(), NOTHING), *label)
 
     def design(self) -> SubsetDesign:
-        pure, optimal = self.scheme == "pure", self.scheme == "optimal"
+        pure = self.scheme == "pure"
         if (self.beta is None) != pure:
             has = "has no" if pure else "needs a"
             raise ParameterError(f"`scheme` {self.scheme!r} {has} `beta`")
-        if self.failure > 0 and not optimal:
+        if self.failure > 0 and self.scheme != "optimal":
             raise ParameterError(f"`failure` goes with `scheme` 'optimal', not {self.scheme!r}")
-        if (self.delta is not None) != (self.d is None and optimal):
-            raise ParameterError(
-                "give `delta` with `scheme` 'optimal' and without `d`, and not otherwise"
-            )
         return self._of_private_size() if self.d is None else self._of_public_size(self.d)
 
     def _members(self) -> Members:
@@ -217,10 +210,9 @@ class Subset(Query[SubsetRelease]):
         )
 
     def _of_private_size(self) -> SubsetDesign:
-        if self.scheme not in {"pure", "optimal"}:
+        if self.scheme != "pure":
             raise ParameterError(f"`scheme` {self.scheme!r} needs a public `d`")
         epsilon = validation.positive("epsilon", self.epsilon)
-        delta = validation.probability("delta", self.delta or 0.0)
         share = best_share(self.n, epsilon) if self.size_share is None else self.size_share
         part = epsilon * share
         rest = epsilon - part
@@ -232,18 +224,14 @@ class Subset(Query[SubsetRelease]):
             raise ParameterError(f"`epsilon` for the subset must be at most {LARGEST_EPSILON}")
         return SubsetDesign(
             plan=Plan(
-                mechanism=f"{self._label} at a noisy size",
-                spends=(
-                    Spend("the number of members", part),
-                    Spend("the subset", rest, delta=delta),
-                ),
+                mechanism="pure at a noisy size",
+                spends=(Spend("the number of members", part), Spend("the subset", rest)),
                 epsilon=epsilon,
-                delta=delta,
                 neighbours=Neighbours.SUBSTITUTE,
                 public=(PEOPLE,),
             ),
             rows=self._members(),
-            retrieval=replace(self._any_size, epsilon=rest),
+            retrieval=Retrieval("pure", self.n, 0, rest),
             scale=scale_for(part),
         )
 
@@ -261,12 +249,8 @@ class Subset(Query[SubsetRelease]):
         """
         if self.d is None:
             raise ParameterError("the distribution depends on the number of members: give `d`")
-        return self._any_size
-
-    @property
-    def _any_size(self) -> Retrieval:
         return Retrieval(
-            self.scheme, self.n, self.d or 0, self.epsilon, self.beta or 0, self.failure
+            self.scheme, self.n, self.d, self.epsilon, self.beta or 0, self.failure
         )
 
     def delta_at(self, epsilon: float | None = None) -> float:
@@ -338,14 +322,7 @@ class SubsetDesign(Design[SubsetRelease]):
     @property
     def noisy(self) -> NoisySizeErrors:
         """The expected errors, where the number of members is private."""
-        return NoisySizeErrors(self.rows.n, self.scale or 0.0, self.of_size)
-
-    def of_size(self, size: int) -> Retrieval:
-        """Return the scheme for a noisy size, the pure one where it costs more than delta."""
-        beta = min(self.retrieval.beta, size, self.rows.n - size)
-        wanted = replace(self.retrieval, d=size, beta=beta)
-        affordable = wanted.price() <= self.plan.delta
-        return wanted if affordable else replace(wanted, scheme="pure")
+        return NoisySizeErrors(self.rows.n, self.scale or 0.0, self.retrieval.epsilon)
 
     def prepare(self, data: object) -> Callable[[Plan], SubsetRelease]:
         members, names = self.rows.read(data)
@@ -356,7 +333,7 @@ class SubsetDesign(Design[SubsetRelease]):
             retrieval = self.retrieval
             if self.scale is not None:
                 [noisy] = discrete_laplace(np.array([len(members)]), self.scale)
-                retrieval = self.of_size(min(max(int(noisy), 0), self.rows.n))
+                retrieval = replace(retrieval, d=min(max(int(noisy), 0), self.rows.n))
             drawn = retrieval.draw(members)
             return SubsetRelease(tuple(names[person] for person in drawn), plan)
 

@@ -33,7 +33,6 @@ def _table(members):
 
 
 COLUMNS = {"column": "result", "positive": "positive", "label": "sample"}
-PRIVATE_SIZE = Subset(n=PEOPLE, beta=2, scheme="optimal", epsilon=1.25, delta=0.75)
 
 CASES = [
     retrieval("pure"),
@@ -41,7 +40,6 @@ CASES = [
     retrieval("ball", beta=2),
     retrieval("union", beta=2),
     ReleaseCase("Subset, private size", Subset(n=PEOPLE, epsilon=1.25), one_status_changed),
-    ReleaseCase("Subset, optimal, private size", PRIVATE_SIZE, one_status_changed, delta=0.75),
     ReleaseCase(
         "Subset, of a table",
         Subset(n=PEOPLE, epsilon=1.25, **COLUMNS),
