@@ -30,7 +30,8 @@ class Keys(_KeysQuery):
 
     Data are a frame, the path of a Parquet or CSV file, or an array, list or Series. From a
     lazy frame (polars, DuckDB, PySpark) only keys of at least ``min_people`` leave the engine,
-    with their counts; of DuckDB, ``"rounds"`` keep all pairs of a person and a key in memory.
+    with their counts; of DuckDB and Sail, which would read all rows four times, ``"rounds"``
+    keep all pairs of a person and a key in memory.
     The answer has the keys in the order of their text, with noisy counts if the method has
     them; with ``by``, pairs of a group and a key.
 

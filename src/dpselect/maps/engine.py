@@ -132,7 +132,7 @@ def inside(rows: nw.LazyFrame[Any], *, box: Box, outside: Outside) -> nw.LazyFra
     else:
         pairs = zip(columns, sides, strict=True)
         there = [(one >= low) & (one <= high) for one, (low, high) in pairs]
-        if engine_of(rows).forgets:
+        if (engine := engine_of(rows)).forgets and engine.f is None:
             # polars and Spark take NaN for the largest number; of DuckDB see ``numbers_alone``.
             there.append(~(columns[0] + columns[1]).exp().is_nan())
     # Rows are dropped before they have places: Spark would compute a place that can be null

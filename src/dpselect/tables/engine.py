@@ -20,7 +20,7 @@ from hashlib import md5
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, TypeAlias, cast
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakSet
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,6 +51,9 @@ FILES = {"", "parquet", "csv", "json", "text"}
 _SIGNED: WeakKeyDictionary[Any, dict[str, Any]] = WeakKeyDictionary()
 """What ``as_stored`` replaces in a frame: asking costs as much as a small query."""
 
+_SAIL: WeakSet[Any] = WeakSet()
+"""Sessions of Sail whose rows were read."""
+
 LOCAL = {"local_relation", "cached_local_relation", "range"}
 
 SINCE: dict[Moment, str] = {
@@ -72,7 +75,7 @@ class Engine:
         native: The same as its own library has them.
         is_here: Whether queries of lazy frames are computed in this process, by polars.
         forgets: Whether it computes again what several queries share, though it is in this
-            process.
+            process, or keeps nothing, as Sail.
         is_ordered: Whether rows have an order.
         misread: Names of columns that engines take for something else, and for what.
         refusal: What is said of a query that failed.
@@ -309,6 +312,7 @@ class Spark(Remote):
         super().__init__(table)
         connect = ".connect" if table.implementation.is_pyspark_connect() else ""
         self.f = import_module(f"pyspark.sql{connect}.functions")
+        self.forgets = self.native.sparkSession in _SAIL
 
     def compared(self) -> Any:  # noqa: ANN401 -- a frame of narwhals
         f, table = self.f, self.table
@@ -380,8 +384,7 @@ class Spark(Remote):
 
     def literals(self, values: Sequence[Any]) -> Sequence[Any]:
         # It has no other integers, and years without leading zeros are not read by Java.
-        beyond = [isinstance(one, int) and not -(2**63) <= one < 2**63 for one in values]
-        values = [one for one, out in zip(values, beyond, strict=True) if not out]
+        values = [one for one in values if not isinstance(one, int) or -(2**63) <= one < 2**63]
         if self.table.implementation.is_pyspark() and any(isinstance(v, date) for v in values):
             return [self.f.lit(one.isoformat()).cast("date") for one in values]
         return values
@@ -490,6 +493,7 @@ def _signed(native: Any, f: Any) -> dict[str, Any]:  # noqa: ANN401 -- a frame o
     session = native.sparkSession
     if session.sql(STATISTICS).collect():  # Spark states the setting, and Sail nothing
         return {}
+    _SAIL.add(session)
     plan = native._plan.to_proto(session.client)  # noqa: SLF001 -- PySpark tells nobody
     if not all(map(_is_stored, _relations_in(plan))):
         raise DataError(
@@ -515,8 +519,7 @@ def _is_stored(relation: Any) -> bool:  # noqa: ANN401 -- a message of protobuf
     """Return whether a relation of a plan is made of rows that are read as they are."""
     if inner := [*_relations_in(relation)]:
         return all(map(_is_stored, inner))
-    kind = relation.WhichOneof("rel_type")
-    if kind != "read":
+    if (kind := relation.WhichOneof("rel_type")) != "read":
         return kind in LOCAL
     source = relation.read.data_source
     return relation.read.HasField("data_source") and str(source.format).lower() in FILES

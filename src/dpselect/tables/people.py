@@ -174,8 +174,8 @@ class PeopleCap:
         if distinct:
             rows = distinct_rows(rows)
         numbered, order = _with_order(rows, order_by)
-        numbered, place = _with_residues(numbered), _rank(order)
-        numbered = numbered.with_columns((place.cast(nw.Int64) - 1).alias(_PLACE))
+        place = (_rank(order).cast(nw.Int64) - 1).alias(_PLACE)
+        numbered = _with_residues(numbered).with_columns(place)
         first, second = WORDS
         i, j, r = map(nw.col, (_FIRST, _SECOND, _PLACE))
         for steps in (
