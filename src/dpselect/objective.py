@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Integral, Rational
+from sys import float_info
 from typing import Any
 
 import numpy as np
@@ -120,7 +121,7 @@ class Objective:
         step: float | None = None,
         low_order: ArrayLike | None = None,
     ) -> None:
-        if _are_parts(scores, low_order):
+        if low_order is not None and _are_parts(scores, low_order):
             scores = Twofold(*map(np.asarray, (scores, low_order)))
         checked, low_order = exact_scores(scores)
         validation.instance("sensitivity", sensitivity, Sensitivity)
@@ -182,7 +183,7 @@ class Objective:
         gaps = add(self.scores_twofold, -one)
         if (fits := np.isfinite(gaps.high)).all():
             return gaps
-        most = np.copysign(np.finfo(np.float64).max, self.scores - one.high)
+        most = np.copysign(float_info.max, self.scores - one.high)
         return Twofold(np.where(fits, gaps.high, most), np.where(fits, gaps.low, 0.0))
 
     @property
@@ -227,10 +228,10 @@ def exact_scores(values: ArrayLike | Twofold) -> Twofold:
             "scores must be one number for each of at least one candidate, in one dimension, "
             f"not {vector.ndim}"
         )
-    if not np.isfinite(vector).all():
+    if not (most := np.abs(vector).max()) < np.inf:
         raise ScoresError("scores must be finite; at least one is NaN or infinite")
     both = np.empty((2, vector.size))
-    both[0], both[1] = vector, _rounded_away(values, vector) if rest is None else rest
+    both[0], both[1] = vector, _rounded_away(values, vector, most) if rest is None else rest
     both.setflags(write=False)
     return Twofold(*both)
 
@@ -245,9 +246,9 @@ def _are_parts(scores: Any, low_order: Any) -> bool:  # noqa: ANN401 -- as they 
     return bases[0] is bases[1] is not None and np.array_equal(scores + low_order, scores)
 
 
-def _rounded_away(values: ArrayLike, vector: Values) -> Values | float:
-    """Return what float64 left of each number."""
-    if isinstance(values, list | tuple) and _are_held(values, vector):
+def _rounded_away(values: ArrayLike, vector: Values, most: float) -> Values | float:
+    """Return what float64 left of each number, of at most such a size."""
+    if isinstance(values, list | tuple) and _are_held(values, most):
         return 0.0
     array = replaced(
         lambda: values if isinstance(values, np.ndarray) else np.asarray(values, dtype=object),
@@ -260,16 +261,16 @@ def _rounded_away(values: ArrayLike, vector: Values) -> Values | float:
     if array.dtype.kind == "f" and array.dtype.itemsize > 8:
         return np.asarray(array - vector, dtype=np.float64)
     if array.dtype.kind == "O":
-        if _are_held(array, vector):
+        if _are_held(array, most):
             return 0.0
         pairs = zip(array, vector.tolist(), strict=True)
         return np.array([_left(one, rounded) for one, rounded in pairs])
     return 0.0
 
 
-def _are_held(values: Iterable[object], vector: Values) -> bool:
+def _are_held(values: Iterable[object], most: float) -> bool:
     """Return whether a float holds each number, of Python's."""
-    return {*map(type, values)} <= {int, float} and np.abs(vector).max() < validation.EXACT
+    return {*map(type, values)} <= {int, float} and most < validation.EXACT
 
 
 def _left(number: object, rounded: float) -> float:

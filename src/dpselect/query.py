@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import MISSING, dataclass, fields, replace
 from functools import cache, cached_property, partial, wraps
@@ -42,6 +41,7 @@ from dpselect.release import Release
 
 Out = TypeVar("Out", bound=Release[Any])
 Fields = TypeVar("Fields")
+T = TypeVar("T")
 
 GROUP = "dpselect.queries"
 """Entry points of classes by their titles: those that ``dpselect`` does not offer itself."""
@@ -336,8 +336,7 @@ class Query(ABC, Generic[Out]):
             ColumnError: A column is missing, or not of its type.
             DataError: The data cannot be opened.
         """
-        with self._naming_columns():
-            self._designed.check(data)
+        self._naming_columns(self._designed.check, data)
 
     @final
     def release(self, data: Any, *, budget: SupportsSpend | None = None) -> Out:  # noqa: ANN401
@@ -369,8 +368,7 @@ class Query(ABC, Generic[Out]):
         Raises:
             ColumnError, DataError, PublicClaimError: As for ``release``.
         """
-        with self._naming_columns():
-            return self._designed.prepare(data)
+        return self._naming_columns(self._designed.prepare, data)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the query as plain values that JSON can hold; None is left out by default.
@@ -429,11 +427,10 @@ class Query(ABC, Generic[Out]):
     def _with(self, **changed: object) -> Self:
         return type(self)(**{**self._values(), **changed})
 
-    @contextmanager
-    def _naming_columns(self) -> Iterator[None]:
+    def _naming_columns(self, read: Callable[[Any], T], data: Any) -> T:  # noqa: ANN401
         """Add to the error of a missing column which field names it, if none was given."""
         try:
-            yield
+            return read(data)
         except ColumnError as error:
             for name, value in self._values().items():
                 named = value if isinstance(value, tuple) else (value,)
@@ -544,8 +541,9 @@ def _released(
     budget: SupportsSpend | None,
 ) -> tuple[Out, ...]:
     """Return releases of the same data, all or nothing as to the budget."""
-    for one in queries:
-        one.check_where(stated_rows(data).get("where"))
+    where = stated_rows(data).get("where")
+    for one in queries if where else ():
+        one.check_where(where)
     if isinstance(budget, Budget):
         budget = budget.for_rows_of(data)
     entries = [one.plan.answered(budget) for one in queries]

@@ -21,6 +21,9 @@ T_co = TypeVar("T_co", covariant=True)
 NOT_OF_THE_ANSWER = {"plan", "version", "entry", "repeated", "answered", "read"}
 """Fields of a release that its query and its entry state."""
 
+OF_NUMPY = (np.number, np.bool_, np.str_)
+"""Types of candidates that become Python's."""
+
 FORMULA = "=+-@"
 """With which a spreadsheet begins a formula."""
 
@@ -66,8 +69,7 @@ class Release(Generic[T_co]):
     read: str = field(default="", kw_only=True, compare=False)
 
     def __post_init__(self) -> None:
-        kinds = np.number | np.bool_ | np.str_
-        plain = (one.item() if isinstance(one, kinds) else one for one in self.answer)
+        plain = [one.item() if isinstance(one, OF_NUMPY) else one for one in self.answer]
         object.__setattr__(self, "answer", tuple(plain))
 
     def recorded(self, receipt: Receipt, *, repeatable: bool = False, **more: Any) -> Self:  # noqa: ANN401

@@ -42,5 +42,8 @@ def by_global(objective: Objective) -> Scores:
 
     Source: McSherry and Talwar 2007; the monotone case: Dwork and Roth 2014, section 3.4.
     """
-    share = 2.0 if objective.monotone else 1.0
-    return share * objective.gaps().high / objective.sensitivity.bound
+    scores, bound = objective.scores, objective.sensitivity.bound
+    # Of scores that are floats a difference is rounded once as it is.
+    are_floats = not np.count_nonzero(objective.low_order)
+    gaps = scores - scores.max() if are_floats else objective.gaps().high
+    return gaps / (bound / 2 if objective.monotone else bound)

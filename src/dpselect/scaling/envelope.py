@@ -90,10 +90,8 @@ def generalized(objective: Objective, t: float) -> Scores:
     Source: Raskhodnikova and Smith, arXiv:1504.07912, section 4.
     """
     t = validation.within("t", t, 0, LARGEST_PENALTY)
-    bound = objective.sensitivity.bound
-    bounds = floored(
-        np.broadcast_to(objective.sensitivity.bounds, objective.scores.shape), bound
-    )
+    sensitivity, bound = objective.sensitivity, objective.sensitivity.bound
+    bounds = floored(np.broadcast_to(sensitivity.bounds, objective.scores.shape), bound)
     gaps = relevant_gaps(objective)
     return -largest_ratio(gaps, bounds, gaps, bounds, bound=bound, penalty=t)
 

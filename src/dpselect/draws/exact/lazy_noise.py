@@ -45,10 +45,10 @@ from dpselect.typing import Indices
 CHUNK = 2**15
 """Numbers that get noise at once, so that all arrays stay in a processor's cache."""
 
-_TERMS = tuple(2 / odd for odd in range(23, 0, -2))
-"""Factors of the series of 2 artanh."""
+_TERMS = 2 / 23, [2 / odd for odd in range(21, 1, -2)], 2.0
+"""Factors of the series of 2 artanh: the first, those between, and the last one."""
 
-_ARRAYS = tuple(map(np.array, _TERMS))
+_ARRAYS = np.array(_TERMS[0]), [*map(np.array, _TERMS[1])], np.array(_TERMS[2])
 """Their arrays, with which arithmetic of arrays is faster."""
 
 _LN_2, _ROOT = log(2), sqrt(0.5)
@@ -116,11 +116,14 @@ def bounds(noise: Noise, numbers: Indices, scale: float) -> Bounds:
         numbers: Integers of at most 2^52 in size, shape ``(n,)``.
         scale: Scale of the noise; finite, > 0.
     """
-    return bounds_of(noise, numbers, scale, source.words(noise.uniforms, numbers.size))
+    words = source.words(noise.uniforms, numbers.size)
+    return Bounds(words, *bounds_of(noise, numbers, scale, words))
 
 
-def bounds_of(noise: Noise, numbers: Indices | int, scale: float, words: Words) -> Bounds:
-    """Return what the first bits of the noise on each number tell; see ``bounds``.
+def bounds_of(
+    noise: Noise, numbers: Indices | int, scale: float, words: Words
+) -> tuple[Floats, Floats]:
+    """Return the bounds that the first bits of the noise on each number tell; see ``bounds``.
 
     Args:
         noise: Its distribution.
@@ -141,7 +144,7 @@ def bounds_of(noise: Noise, numbers: Indices | int, scale: float, words: Words) 
         whole = 1.0  # a difference of numbers rounded down is within 1 of theirs
     noisy = numbers + scale * middle
     margin = (abs(numbers) + scale * size) * MARGIN + whole
-    return Bounds(words, noisy - scale * below - margin, noisy + scale * above + margin)
+    return noisy - scale * below - margin, noisy + scale * above + margin
 
 
 def reaches(gaps: Indices, scale: float) -> NDArray[np.bool_]:
@@ -168,9 +171,9 @@ def reaches(gaps: Indices, scale: float) -> NDArray[np.bool_]:
 
 def reached(gaps: Indices, words: NDArray[np.uint64], scale: float) -> NDArray[np.bool_]:
     """Return which integers the noise of each word is at least; see ``reaches``."""
-    noise = bounds_of(Noise.EXPONENTIAL, np.zeros_like(gaps), scale, words[None])
-    over = noise.low >= gaps
-    for one in np.flatnonzero(~over & (noise.high >= gaps)).tolist():
+    low, high = bounds_of(Noise.EXPONENTIAL, np.zeros_like(gaps), scale, words[None])
+    over = low >= gaps
+    for one in np.flatnonzero(~over & (high >= gaps)).tolist():
         number, least = Refined(Noise.EXPONENTIAL, 0, scale, [int(words[one])]), gaps[one]
         while number.low < int(least) <= number.high:
             number.refine()
@@ -224,7 +227,7 @@ def _twice_atanh(r: Floats) -> Floats:
 
     The first term left out is below 2^-60 of the sum.
     """
-    first, *terms, last = _TERMS if isinstance(r, float) else _ARRAYS
+    first, terms, last = _TERMS if isinstance(r, float) else _ARRAYS
     square = r * r
     total = square * first
     for term in terms:

@@ -115,8 +115,8 @@ def largest_of_each(scores: Rows, epsilon: float) -> Indices:
     row, place, words = _reaching(first, sizes, zeros + beyond[:, None])
     highest = np.full(rows, -inf)
     numbers = to_grid(scores.at(row, place))
-    noisy = bounds_of(Noise.EXPONENTIAL, numbers, scale, words[None])
-    np.maximum.at(highest, row, noisy.low)
+    low, _ = bounds_of(Noise.EXPONENTIAL, numbers, scale, words[None])
+    np.maximum.at(highest, row, low)
     # Those that were not drawn are below so much.
     left = np.flatnonzero((beyond > 0) & (highest < beyond * FIRST_BIT * scale))
     if left.size:
@@ -181,14 +181,14 @@ def _of_rows(
 ) -> Indices:
     """Return the place of the largest noisy score of each row, of rows in their order."""
     numbers = to_grid(scores.at(row, place))
-    noisy = bounds_of(Noise.EXPONENTIAL, numbers, scale, words[None])
+    noisy = Bounds(words[None], *bounds_of(Noise.EXPONENTIAL, numbers, scale, words[None]))
     least = np.maximum.reduceat(noisy.low, row.searchsorted(np.arange(row[-1] + 1)))
     [left] = (noisy.high >= least[row]).nonzero()
     drawn = np.empty(least.size, dtype=np.int64)
     drawn[row[left]] = place[left]
     for one in np.flatnonzero(np.bincount(row[left]) > 1).tolist():
         at = left[row[left] == one]
-        order = _sorted(Noise.EXPONENTIAL, numbers[at], scale, noisy.of(at).each())
+        order = _sorted(Noise.EXPONENTIAL, numbers[at].tolist(), scale, noisy.of(at).each())
         drawn[one] = place[at[order[0]]]
     return drawn
 
@@ -209,9 +209,9 @@ def in_rounds(largest: Largest, scores: Scores, epsilon: float, k: int) -> list[
 
 def _largest(noise: Noise, grid: Indices, scale: float, k: int) -> list[int]:
     """Return the positions of the ``k`` largest noisy scores, the largest first."""
-    below_best = grid - grid.max()
     if grid.size <= SCALARS:
-        return _largest_of_few(noise, below_best, scale, k)
+        return _largest_of_few(noise, grid.tolist(), scale, k)
+    below_best = grid - grid.max()
     parts = []
     for first in range(0, grid.size, CHUNK):
         drawn = bounds(noise, below_best[first : first + CHUNK], scale)
@@ -224,29 +224,31 @@ def _largest(noise: Noise, grid: Indices, scale: float, k: int) -> list[int]:
         position, *known = position[left], *Bounds(*known).of(left)
     if position.size == 1:
         return position.tolist()
-    order = _sorted(noise, below_best[position], scale, Bounds(*known).each())
+    order = _sorted(noise, below_best[position].tolist(), scale, Bounds(*known).each())
     return position[order[:k]].tolist()
 
 
-def _largest_of_few(noise: Noise, numbers: Indices, scale: float, k: int) -> list[int]:
+def _largest_of_few(noise: Noise, numbers: list[int], scale: float, k: int) -> list[int]:
     """Return the positions of the ``k`` largest, of so few that arrays are slower.
 
     The words, their bounds and what decides between them are those of many.
     """
-    words = source.words(noise.uniforms, numbers.size).T.tolist()
-    given = zip(numbers.tolist(), words, strict=True)
+    words, best = source.words(noise.uniforms, len(numbers)).T.tolist(), max(numbers)
+    below_best = [number - best for number in numbers]
+    given = zip(below_best, words, strict=True)
     noisy = [bounds_of(noise, number, scale, of) for number, of in given]
-    least = sorted([one.low for one in noisy])[-k]
-    left = [at for at, one in enumerate(noisy) if one.high >= least]
+    least = sorted([low for low, _ in noisy])[-k]
+    left = [at for at, (_, high) in enumerate(noisy) if high >= least]
     if len(left) == 1:
         return left
-    order = _sorted(noise, numbers[left], scale, [noisy[at] for at in left])
+    known = [Bounds(words[at], *noisy[at]) for at in left]
+    order = _sorted(noise, [below_best[at] for at in left], scale, known)
     return [left[at] for at in order[:k]]
 
 
-def _sorted(noise: Noise, numbers: Indices, scale: float, known: list[Bounds]) -> list[int]:
+def _sorted(noise: Noise, numbers: list[int], scale: float, known: list[Bounds]) -> list[int]:
     """Return positions by their noisy numbers, the largest first."""
-    pairs = zip(numbers.tolist(), known, strict=True)
+    pairs = zip(numbers, known, strict=True)
     noisy = [Refined(noise, number, scale, *one) for number, one in pairs]
     # A tie goes to the earlier one: sorting keeps their order.
     return sorted(range(len(noisy)), key=noisy.__getitem__, reverse=True)
