@@ -58,7 +58,6 @@ ROWS = [
     MAXIMUM("edge and swap", NeighboursError, parts=[FIRST, dp.GlobalSensitivity(1, SWAP)]),
     ADDED("different numbers of candidates", SensitivityError, parts=[FIRST, OF_TWO]),
     ADDED("weights must", weights=Each([[1.0], [1.0, nan], [0.0, 0.0], [[1.0, 1.0]]])),
-    refusing(sensitivity.floored, FIRST)("floor", floor=Each([0, -1, nan])),
     GLOBAL("l1", l1=Each([0, -1, inf, "2"])),
     GLOBAL(
         "a bound must", SensitivityError, bound=Each([0, -1, nan, inf, [], [[1.0]], [1.0, 0.0]])

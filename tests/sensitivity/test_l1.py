@@ -7,7 +7,7 @@ import pytest
 
 import dpselect as dp
 from dpselect.networks import METRICS, Graph, degree
-from dpselect.sensitivity import floored, jump_to_bound, maximum, minimum, weighted_sum
+from dpselect.sensitivity import jump_to_bound, maximum, minimum, weighted_sum
 
 AR, SUBSTITUTE, EDGE = (dp.Neighbours.ADD_REMOVE, dp.Neighbours.SUBSTITUTE, dp.Neighbours.EDGE)
 PAIRS = list(combinations(range(4), 2))
@@ -122,7 +122,7 @@ def test_combinators_keep_what_is_known_of_the_scores():
     unknown = dp.GlobalSensitivity(2, AR)
 
     assert [combine([five, unknown, three]).l1 for combine in (maximum, minimum)] == [3, 3]
-    assert floored(five, 0.5).l1 == jump_to_bound(five, 7).l1 == 5
+    assert jump_to_bound(five, 7).l1 == 5
     assert weighted_sum([three, five], [-1, 2]).l1 == 13
     assert weighted_sum([three, unknown], [1, 1]).l1 is None
     assert minimum([unknown]).l1 is None

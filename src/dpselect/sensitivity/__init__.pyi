@@ -8,7 +8,6 @@ from .base import (
     at_bound as at_bound,
 )
 from .combinators import (
-    floored as floored,
     grouped as grouped,
     jump_to_bound as jump_to_bound,
     maximum as maximum,

@@ -1,8 +1,8 @@
 """Combinations of admissible sensitivities that are admissible.
 
-If ``δ_1, δ_2`` are admissible for one score, so are their maximum and their minimum, a floor by
-a public constant and the jump to the bound at a public distance; if ``δ_i`` is admissible for
-``u_i``, then ``∑_i |w_i| δ_i`` is for ``∑_i w_i u_i``.
+If ``δ_1, δ_2`` are admissible for one score, so are their maximum, their minimum and the jump
+to the bound at a public distance; if ``δ_i`` is admissible for ``u_i``, then ``∑_i |w_i| δ_i``
+is for ``∑_i w_i u_i``.
 
 ``l1`` is a fact of the scores, whichever sensitivity states it: for one score the smallest
 stated one holds; for ``∑_i w_i u_i`` it is ``∑_i |w_i| l_i`` if all are known.
@@ -31,7 +31,12 @@ LEAST = 5e-324
 
 
 def maximum(parts: Sequence[Sensitivity]) -> Sensitivity:
-    """Return the pointwise maximum: admissible if every part is, for one score."""
+    """Return the pointwise maximum: admissible if every part is, for one score.
+
+    A ``GlobalSensitivity`` among the parts is a public floor. Where a candidate's sensitivity
+    is 0 at every distance below the horizon, its dampened score is at least the horizon,
+    however small the score; a small floor avoids it.
+    """
     return _of_one_score(parts, np.maximum.reduce)
 
 
@@ -41,20 +46,6 @@ def minimum(parts: Sequence[Sensitivity]) -> Sensitivity:
     With a ``GlobalSensitivity`` among the parts this caps the others at its bound.
     """
     return _of_one_score(parts, np.minimum.reduce)
-
-
-def floored(part: Sensitivity, floor: float) -> Sensitivity:
-    """Return the maximum of ``part`` and a public constant.
-
-    Where a candidate's sensitivity is 0 at every distance below the horizon, its dampened
-    score is at least the horizon, however small the score; a small public floor avoids it.
-
-    Args:
-        part: The sensitivity to raise.
-        floor: Score units, finite, > 0. Public.
-    """
-    floor = validation.positive("floor", floor)
-    return _of_one_score([part], lambda stack: np.maximum(stack[0], floor))
 
 
 def jump_to_bound(part: Sensitivity, horizon: int) -> Sensitivity:

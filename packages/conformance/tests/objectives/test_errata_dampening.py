@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import dpselect as dp
-from dpselect.sensitivity import floored, jump_to_bound, maximum, minimum, weighted_sum
+from dpselect.sensitivity import jump_to_bound, maximum, minimum, weighted_sum
 
 pytestmark = pytest.mark.slow
 
@@ -129,7 +129,7 @@ COMBINATIONS = {
     "minimum with a bound": lambda x: jump_to_bound(
         minimum([*both(x), dp.GlobalSensitivity([1.0, 2.0], dp.Neighbours.SUBSTITUTE)]), 4
     ),
-    "floor": lambda x: floored(element(products, x), 0.7),
+    "floor": lambda x: maximum([element(products, x), dp.GlobalSensitivity(0.7, "substitute")]),
     "jump": lambda x: jump_to_bound(element(products, x), 2),
     "multiple": lambda x: weighted_sum([element(products, x)], [2.5]),
     "mean": lambda x: weighted_sum(both(x), [0.5, 0.5]),
