@@ -17,7 +17,6 @@ from dpselect.trees import (
     InformationGainSensitivity,
     MultiObjectiveTreeClassifier,
     true_positive_rate,
-    weighted_rates,
 )
 from support.refusals import Each, fitting, refusing, releasing
 
@@ -48,10 +47,6 @@ def rate_of(hits, total, neighbours="add-remove"):
     true_positive_rate(hits, total, neighbours=neighbours)
 
 
-def weighted(hits, weights):
-    weighted_rates(hits, (5, 5), weights=weights)
-
-
 ID3 = fitting(ID3Classifier, X, Y, epsilon=20.0, max_depth=2, **PUBLIC)
 LAZY = fitting(ID3Classifier, FRAME.lazy(), "buys", epsilon=1.0, **PUBLIC)
 FRONT = fitting(
@@ -60,7 +55,6 @@ FRONT = fitting(
 )  # fmt: skip
 ANY = refusing(fit_any)
 RATE = refusing(rate_of)
-WEIGHTED = refusing(weighted)
 GAIN = refusing(InformationGainSensitivity, counts=[np.zeros((1, 2), int)], max_records=5)
 TREE = releasing(dp.ID3Tree, epsilon=1.0, neighbours="add-remove", **PUBLIC)
 
@@ -158,11 +152,6 @@ ROWS = [
     ),
     RATE("counts must be", ScoresError, hits=[2], total=Each([[3], 3.5, True, None])),
     RATE("counts must be", ScoresError, hits=Each([[4], [-1], [0.5], [], [[1]]]), total=3),
-    WEIGHTED("of shape", dp.errors.DPSelectError, hits=[1, 2], weights=(1, 1)),
-    WEIGHTED("weights", dp.errors.DPSelectError, hits=[[1, 2]], weights=(1, -1)),
-    WEIGHTED("weights", dp.errors.DPSelectError, hits=[[1, 2]], weights=(0, 0)),
-    WEIGHTED("weights", dp.errors.DPSelectError, hits=[[1, 2]], weights=(1, np.inf)),
-    WEIGHTED("from 0 to their total", dp.errors.DPSelectError, hits=[[9, 2]], weights=(1, 1)),
     GAIN("classes", counts=[np.zeros((1, 1), int)], neighbours="add-remove"),
     GAIN("neighbours", NeighboursError, neighbours=dp.Neighbours.EDGE),
     refusing(dp.trees.Tree.from_json, "{}")("not a tree", DataError),

@@ -6,6 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+import dpselect as dp
 from dpselect import trees
 from dpselect.neighbours import Neighbours
 from dpselect.trees.criteria import InformationGainSensitivity, objective_of
@@ -67,7 +68,8 @@ def test_sums_of_gain_sensitivities_lose_no_digits():
 
 def test_one_record_among_2_to_the_40_moves_a_rate_by_what_it_does():
     rates = trees.true_positive_rate([MANY - 2, MANY - 1], MANY, neighbours="add-remove")
-    both = trees.weighted_rates([[MANY - 2, 3], [MANY - 1, 3]], (MANY, 9), weights=(0.7, 0.1))
+    others = trees.true_positive_rate([3, 3], 9, neighbours="add-remove")
+    both = dp.disjoint_sum([rates, others], [0.7, 0.1])
 
     for objective, share in ((rates, Fraction(1)), (both, Fraction(0.7))):
         low, high = exact_scores(objective)

@@ -30,7 +30,6 @@ from .rates import (
     WeightedRatesSensitivity as WeightedRatesSensitivity,
     rate_over as rate_over,
     true_positive_rate as true_positive_rate,
-    weighted_rates as weighted_rates,
 )
 from .tree import (
     Leaf as Leaf,

@@ -49,10 +49,10 @@ from dpselect.trees.candidates import Breeder, Individual
 from dpselect.trees.counts import Counts, level_passes
 from dpselect.trees.rates import (
     FAR,
+    WeightedRatesSensitivity,
     checked_weights,
     rate_over,
     true_positive_rate,
-    weighted_rates,
 )
 from dpselect.trees.tree import SMALLEST, Leaf, Node, Split, Tree
 from dpselect.typing import Indices, Values
@@ -371,9 +371,6 @@ class Evolution(Training[FrontRelease]):
                 rate_over(correct, total=total, neighbours=relation)
                 for correct, total in zip(hits.T, noisy.tolist(), strict=True)
             ]
-        elif (asked.selection, asked.rate_bound) == ("weighted-sum", "local"):
-            both = int(totals[0]), int(totals[1])
-            return weighted_rates(hits, both, weights=self.weights, horizon=horizon)
         else:
             parts = [
                 true_positive_rate(correct, total, neighbours=relation, horizon=horizon)
@@ -382,7 +379,14 @@ class Evolution(Training[FrontRelease]):
         if asked.rate_bound == "global":
             parts = [Objective(one.scores, GlobalSensitivity(1.0, relation)) for one in parts]
         if asked.selection == "weighted-sum":
-            return disjoint_sum(parts, self.weights)
+            both = disjoint_sum(parts, self.weights)
+            if asked.rate_bound != "local":
+                return both
+            # The sum of rounded scores is exact to 2^-100, far below a change by one record.
+            sensitivity = WeightedRatesSensitivity(
+                hits, totals, np.array(self.weights), horizon
+            )
+            return Objective(both.scores_twofold, sensitivity, highest=both.highest)
         return by_name(asked.selection, parts, dominance=asked.dominance)
 
 

@@ -12,14 +12,13 @@ Source: Farias et al., PrivPareto, section 6. Lemma 6.1 as printed is not admiss
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from dpselect import validation
-from dpselect._twofold import of_fractions, quotient
+from dpselect._twofold import quotient
 from dpselect.errors import ParameterError, ScoresError
 from dpselect.neighbours import Neighbours, NeighboursLike
 from dpselect.objective import Objective
@@ -158,48 +157,6 @@ def rate_over(hits: ArrayLike, *, total: float, neighbours: NeighboursLike) -> O
         GlobalSensitivity(1 / denominator, relation),
         monotone=relation is Neighbours.ADD_REMOVE,
     )
-
-
-def weighted_rates(
-    hits: ArrayLike, totals: tuple[int, int], *, weights: ArrayLike, horizon: int = FAR
-) -> Objective:
-    """Return weighted sums of both rates of each candidate, under add/remove neighbours.
-
-    Args:
-        hits: Correctly classified records of both classes, shape ``(n, 2)``. Private.
-        totals: Records of both classes. Private.
-        weights: Two numbers >= 0, not both 0. Public.
-        horizon: The distance from which on the bound is used. Public.
-
-    Raises:
-        ScoresError: The counts are not integers from 0 to their totals.
-        ParameterError: The weights are not two numbers >= 0, or both 0.
-
-    Examples:
-        >>> from dpselect import trees
-        >>> trees.weighted_rates([[90, 10], [60, 20]], (100, 20), weights=(3, 1)).scores
-        array([3.2, 2.8])
-    """
-    pairs = np.asarray(hits)
-    if pairs.ndim != 2 or pairs.shape[1] != 2:
-        raise ParameterError("`hits` must be of shape (candidates, 2)")
-    columns = [checked_counts(pairs[:, k], totals[k]) for k in (0, 1)]
-    factors = checked_weights(weights)
-    counts = np.stack([column for column, _ in columns], axis=1)
-    sizes = np.array([total for _, total in columns])
-    sensitivity = WeightedRatesSensitivity(counts, sizes, np.array(factors), horizon)
-    parts = [
-        (Fraction(w), max(total, 1)) for w, (_, total) in zip(factors, columns, strict=True)
-    ]
-    scores = of_fractions(
-        [
-            sum(w * Fraction(hit, total) for hit, (w, total) in zip(row, parts, strict=True))
-            for row in counts.tolist()
-        ]
-    )
-    # Upwards, because the scores are rounded sums.
-    highest = sum(factors) * (1 + 1e-12)
-    return Objective(scores, sensitivity, highest=highest)
 
 
 def checked_counts(hits: ArrayLike, total: int) -> tuple[Indices, int]:
