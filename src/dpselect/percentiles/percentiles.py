@@ -37,7 +37,7 @@ from dpselect.percentiles.release import PercentileRelease
 from dpselect.plan import Plan
 from dpselect.query import ANYTHING, Claim, Columns, Design, Query, Released, keep, query
 from dpselect.tables.columns import Measure
-from dpselect.tables.groups import GroupedDesign, Groups, check_ungrouped
+from dpselect.tables.groups import GroupedDesign, Groups, check_ungrouped, refuse_missing
 from dpselect.tables.kinds import checked_names
 from dpselect.typing import OnInvalid, Values
 from dpselect.writing import as_text, digits, six_digits
@@ -396,7 +396,7 @@ class GroupedPercentiles(GroupedDesign[PercentileRelease, Drawn]):
 
     def prepare(self, data: object) -> Callable[[Plan], PercentileRelease]:
         if not self.may_miss:
-            self.grouping.refuse_missing(self._measured(data), self.column)
+            refuse_missing(self._measured(data), self.column)
         return super().prepare(data)
 
     def released(

@@ -347,25 +347,6 @@ class Groups:
             rows = self.cap.limited(rows, order_by=[GROUP, *numeric])
         return rows.select(GROUP, *numeric)
 
-    def refuse_missing(self, data: object, column: str) -> None:
-        """Refuse a missing number in a row of the groups that may be released.
-
-        Raises:
-            PublicClaimError: One is missing.
-        """
-        columns = self.columns(data)
-        rows = self._opened(data, columns, {"number": column})
-        names = [name for name in rows.collect_schema().names() if name != "number"]
-        if self.other:
-            names.remove(GROUP)
-        missing = rows.drop_nulls(names).filter(nw.col("number").is_null())
-        if self.listed:
-            written = [columns.encode(one) for one in self.listed]
-            missing = missing.filter(nw.col(GROUP).is_in(engine_of(missing).literals(written)))
-        found = tables.collect(missing.select(nw.len().alias("rows")), data, most=1)
-        if tables.counts(found["rows"])[0] > 0:
-            raise missing_value()
-
     def _opened(
         self, data: object, columns: KeyColumns, numeric: Mapping[str, str]
     ) -> nw.LazyFrame[Any]:
@@ -379,6 +360,18 @@ class Groups:
         if self.cap is not None:
             names[USER] = self.cap.persons(types)
         return rows.select(**names)
+
+
+def refuse_missing(data: object, column: str) -> None:
+    """Refuse a missing number in any row, of whatever group.
+
+    Raises:
+        PublicClaimError: One is missing.
+    """
+    rows = tables.lazy_columns(data, numeric=[column]).filter(without_nan(column).is_null())
+    found = tables.collect(rows.select(nw.len().alias("rows")), data, most=1)
+    if tables.counts(found["rows"])[0] > 0:
+        raise missing_value()
 
 
 @dataclass(frozen=True, kw_only=True)
