@@ -18,6 +18,7 @@ from dpselect.trees import (
     ID3Classifier,
     MultiObjectiveTreeClassifier,
     PrivateSelectKBest,
+    expected_failed_checks,
 )
 from support.packages import brought
 
@@ -38,33 +39,13 @@ SEARCHES = {
 }
 ESTIMATORS |= {name: search(TREE, 5, 500.0) for name, search in SEARCHES.items()}
 
-FAILING = {
-    "compares fits, whose draws differ": (
-        "check_fit_idempotent",
-        "check_supervised_y_2d",
-        "check_classifier_data_not_an_array",
-        "check_transformer_general",
-        "check_transformer_data_not_an_array",
-    ),
-    "noise can decide what a small table predicts": ("check_classifiers_one_label",),
-    "likewise, and probabilities are of all declared classes": ("check_classifiers_train",),
-    "a missing label is repaired: an error would be an output": ("check_supervised_y_no_nan",),
-    "an empty table gives a draw at full cost": ("check_estimators_empty_data_messages",),
-    "classes_ are the declared ones, not those seen": ("check_classifiers_classes",),
-    "labels outside of classes are dropped, not learned": (
-        "check_classifiers_regression_target",
-        "check_classifier_not_supporting_multiclass",
-    ),
-}
-"""Checks of scikit-learn that our estimators can fail, by the reason."""
-
 
 @pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 10.0, 1000.0])
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_it_follows_scikit_learn(name, epsilon):
     estimator = clone(ESTIMATORS[name]).set_params(epsilon=epsilon)
-    expected = {name: why for why, names in FAILING.items() for name in names}
+    expected = expected_failed_checks(estimator)
     results = check_estimator(
         estimator, expected_failed_checks=expected, on_fail=None, on_skip=None
     )

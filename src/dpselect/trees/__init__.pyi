@@ -16,6 +16,7 @@ from .domains import (
 from .estimators import (
     ID3Classifier as ID3Classifier,
     MultiObjectiveTreeClassifier as MultiObjectiveTreeClassifier,
+    expected_failed_checks as expected_failed_checks,
 )
 from .front import (
     FrontRelease as FrontRelease,
