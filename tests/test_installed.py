@@ -172,36 +172,6 @@ def test_python_releases_with_the_required_dependencies_alone(required):
     assert missing == sorted(OF_PACKAGES)
 
 
-MISSING = """
-import dpselect as dp
-
-votes = dp.Objective([3.0, 1.0], dp.GlobalSensitivity(1, "add-remove"))
-drawn = dp.PermuteAndFlip(epsilon=1.0).release(votes)
-try:
-    {use}
-except dp.errors.MissingDependencyError as error:
-    print(error)
-"""
-
-
-@pytest.mark.parametrize(
-    ("use", "package"),
-    [
-        ("drawn.to_frame()", "polars"),
-        ("open('a.parquet', 'wb').close(), dp.tables.open_table('a.parquet')", "polars"),
-        ("dp.networks.Graph.from_edges(votes.scores.reshape(1, 2), nodes=4)", "polars"),
-        ("dp.trees.ID3Classifier", "sklearn"),
-    ],
-)
-def test_what_needs_more_says_so_in_one_line(required, use, package):
-    said = required.python(MISSING.format(use=use))
-
-    assert said == (
-        f"this needs {package}, which is not installed: pip install 'dpselect[standard]', "
-        "or '.[standard]' in a clone\n"
-    )
-
-
 AWAY = """
 import dpselect as dp
 
@@ -239,30 +209,6 @@ def test_the_program_says_what_to_install(required):
     assert ran.stderr == (
         "dpselect: this needs typer, which is not installed: pip install 'dpselect[standard]', "
         "or '.[standard]' in a clone\n"
-    )
-
-
-PRICE = ("--neighbours", "add-remove", "--epsilon", "1")
-STAYS = ("percentile", "stays.parquet", "--column", "days", "--p", "90", "--upper", "60")
-SPARK = (*STAYS, "--step", "1", *PRICE, "--engine", "spark")
-PLACES = ("map", "points.csv", "--x", "lon", "--y", "lat", "--bounds", "0,0,1,1", *PRICE)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "package", "extra"),
-    [
-        (SPARK, "pyspark", "spark"),
-        ((*SPARK, "--master", "sc://a"), "pyspark", "connect"),
-        ((*PLACES, "--out", "map.gpkg"), "geopandas", "geo"),
-    ],
-)
-def test_the_program_names_the_other_extras(standard, arguments, package, extra):
-    ran = standard.run("dpselect", *arguments)
-
-    assert (ran.returncode, ran.stdout) == (2, "")
-    assert ran.stderr == (
-        f"dpselect: this needs {package}, which is not installed: "
-        f"pip install 'dpselect[{extra}]', or '.[{extra}]' in a clone\n"
     )
 
 

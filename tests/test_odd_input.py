@@ -18,7 +18,7 @@ import dpselect as dp
 from dpselect.cli import main
 from support import odd_input
 from support.odd_arguments import CALLS, ODD
-from support.odd_entries import CONTAINERS, ENTRIES, READINGS, data_for, seeded
+from support.odd_entries import CONTAINERS, ENTRIES, READINGS, data_for, outcome, seeded
 from support.odd_input import MARKER, csv_files
 
 FEW = settings.default.derandomize
@@ -33,6 +33,7 @@ program = settings(arguments, max_examples=1 if FEW else 500)
 
 @pytest.mark.parametrize("name", ENTRIES)
 def test_only_errors_of_ours_and_nothing_private(name, tmp_path):
+    """Nor does a row decide that its table is refused."""
     entry = ENTRIES[name]
     for container in CONTAINERS[entry.data]:
         for seed in range(1 if FEW and name not in FIRST else SEEDS):
@@ -44,6 +45,7 @@ def test_only_errors_of_ours_and_nothing_private(name, tmp_path):
                 entry.call(given_data)
 
             seen.assert_nothing_private()
+            assert outcome(name, given_data, seen.error) != "decided", (container, seed)
 
 
 class Once:

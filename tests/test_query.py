@@ -1,4 +1,4 @@
-"""Queries: fields, equality, texts, and the one order of the steps of a release."""
+"""Queries: fields, equality and texts."""
 
 import copy
 import json
@@ -16,12 +16,11 @@ import polars as pl
 import pytest
 
 import dpselect as dp
-from dpselect.errors import DataError, InsufficientBudgetError, NeighboursError, ParameterError
+from dpselect.errors import NeighboursError, ParameterError
 from dpselect.mechanisms import MechanismLike, by_name
 from dpselect.neighbours import NeighboursLike
 from dpselect.plan import Plan, Spend
-from dpselect.query import Design, Query, keep, query
-from dpselect.release import Release
+from dpselect.query import Design, Query, query
 from support.packages import brought
 from support.refusals import refused
 from support.releases import all_cases
@@ -71,62 +70,11 @@ class FirstDesign(Design[dp.Release[Any]]):
     candidates: tuple
 
     def check(self, data):
-        data.steps.append("check")
+        data.append("check")
 
     def prepare(self, data) -> Callable[[dp.Plan], dp.Release[Any]]:
-        data.steps.append("prepare")
-        if data.error is not None:
-            raise data.error
-        if data.late:
-            return partial(self.crash, data)
-        return partial(self.draw, data)
-
-    def draw(self, data, plan):
-        data.steps.append("draw")
-        return dp.Release(self.candidates[:1], plan, refunded=data.refunded, exact=data.exact)
-
-    def crash(self, data, _plan):
-        data.steps.append("draw")
-        raise KeyboardInterrupt
-
-
-@dataclass
-class Data:
-    """Data that note which steps were made."""
-
-    error: Exception | None = None
-    late: bool = False
-    refunded: float = 0.0
-    exact: bool = True
-
-    def __post_init__(self):
-        self.steps = []
-
-
-class LoggedBudget(dp.Budget):
-    """A budget that notes its steps among those of the data."""
-
-    def __init__(self, data, total=1.0, **options):
-        super().__init__(total, **{"neighbours": AR, **options})
-        self.data = data
-
-    def reserve(self, spends):
-        self.data.steps.append("ask")
-        record = super().reserve(spends)
-
-        def charge():
-            self.data.steps.append("charge")
-            return record()
-
-        return charge
-
-    def record_answer(self, *answer, **kept):
-        self.data.steps.append("keep")
-        super().record_answer(*answer, **kept)
-
-    def refund(self, *amounts):
-        self.data.steps.append("refund")
-        super().refund(*amounts)
+        data.append("prepare")
+        return partial(dp.Release, self.candidates[:1])
 
 
 def by_name_lambda(*, epsilon, size=1):
@@ -144,86 +92,12 @@ def first(**fields):
     return FirstOf(**{"epsilon": 0.5, "neighbours": AR, **fields})
 
 
-PAID = ["ask", "prepare", "charge"]
-
-
 class TestRelease:
-    def test_the_budget_is_asked_before_reading_and_charged_once_before_the_draw(self):
-        data = Data()
-        budget = LoggedBudget(data)
-
-        release = first().release(data, budget=budget)
-
-        assert data.steps == [*PAID, "draw", "keep"]
-        [entry] = budget.entries
-        assert (entry.epsilon, entry.answer) == (0.5, {"answer": ["a"]})
-        assert entry.mechanism == "FirstOf: first"
-        assert entry.question["query"] == "FirstOf"
-        assert (release.answer, release.entry, release.query) == (("a",), 1, first())
-
-    @pytest.mark.parametrize(
-        ("data", "total", "relation", "error", "steps", "answers"),
-        [
-            ({}, 0.1, AR, InsufficientBudgetError, ["ask"], []),
-            ({}, 1.0, "edge", NeighboursError, ["ask"], []),
-            ({"error": DataError("no such file")}, 1.0, AR, DataError, ["ask", "prepare"], []),
-            ({"late": True}, 1.0, AR, KeyboardInterrupt, [*PAID, "draw"], [None]),
-        ],
-        ids=["too dear", "another relation", "unreadable", "a crash in the draw"],
-    )
-    def test_what_fails_has_cost_what_was_charged_before(
-        self, data, total, relation, error, steps, answers
-    ):
-        data = Data(**data)
-        budget = LoggedBudget(data, total)
-        with pytest.raises(error):
-            first(neighbours=relation).release(data, budget=budget)
-
-        assert data.steps == steps
-        assert [entry.answer for entry in budget.entries] == answers
-
-    def test_what_was_drawn_is_kept_when_the_work_on_it_is_stopped(self):
-        budget = dp.Budget(1.0, neighbours="add-remove")
-
-        class Stopping(Query[Release[str]]):
-            epsilon = 0.5
-
-            def design(self):
-                return StoppingDesign(plan=first().design().plan)
-
-        class StoppingDesign(Design[Release[str]]):
-            def prepare(self, _data):
-                def draw(plan):
-                    keep(Release(("a",), plan))
-                    raise KeyboardInterrupt
-
-                return draw
-
-        with pytest.raises(KeyboardInterrupt) as raised:
-            dataclass(frozen=True, eq=False)(Stopping)().release(None, budget=budget)
-
-        assert raised.value.__cause__ is None
-        assert [entry.answer for entry in budget.entries] == [{"answer": ["a"]}]
-
-    def test_what_an_outcome_did_not_cost_is_refunded(self):
-        data = Data(refunded=0.125)
-        budget = LoggedBudget(data)
-        release = first().release(data, budget=budget)
-
-        assert data.steps[-2:] == ["refund", "keep"]
-        assert budget.remaining == 1 - 0.5 + 0.125
-        assert budget.entries[0].answer == {"answer": ["a"], "refunded": 0.125}
-        assert release.to_dict()["refunded"] == 0.125
-
-    def test_without_a_budget_nothing_is_recorded_and_both_say_whether_it_is_exact(self):
-        assert (first().release(Data()).entry, first().release(Data()).exact) == (None, True)
-        assert not first().release(Data(exact=False)).exact
-
     def test_a_check_reads_nothing_and_a_plan_needs_no_data(self):
-        data = Data()
-        first().check(data)
+        steps = []
+        first().check(steps)
 
-        assert data.steps == ["check"]
+        assert steps == ["check"]
         assert first().plan.query == first()
 
 

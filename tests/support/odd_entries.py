@@ -429,6 +429,8 @@ def _polars(column, rng):
 
 
 def _of_arrow(array):
+    # pandas cannot say what a view of text is, and polars refuses one that has rows.
+    array = array.cast(pa.string()) if array.type == pa.string_view() else array
     return pd.Series(array, dtype=pd.ArrowDtype(array.type))
 
 

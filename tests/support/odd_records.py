@@ -7,6 +7,7 @@ record r, what is read of x is the same without r and with it, wherever it stand
 import csv
 import tempfile
 from dataclasses import dataclass
+from datetime import datetime
 from decimal import Decimal
 from functools import cache
 from math import inf, nan
@@ -29,10 +30,23 @@ VALUES = {
     "number": [0.0, 0.5, 1.0, 2.0, 3.0, -1.0, 1e19, 1e308, -1e308, inf, -inf, nan],
     "text": ["a", "b", "1", "2", "n/a", "", " a ", "é", "1e400", "nan", "None"],
 }
+
+
+def raises(*_):
+    raise RuntimeError("secret")
+
+
+def hostile(**methods):
+    """Return a value that does not do what all others do."""
+    return type("Odd", (), methods)()
+
+
 ODDEST = [
     10**400, -(10**400), [1], (1, 2), {"a": 1}, b"a", True, 1j, np.complex64(1), Decimal("0.5"),
     Decimal("NaN"), Decimal("sNaN"), np.int64(1), np.array([1]), np.array([1, 2]),
     np.datetime64("2020-01-01"), np.datetime64("NaT", "s"), pd.NA, pd.NaT, object,
+    "\ud800", ["\ud800"], "a\0", 10**5000, datetime(1, 1, 1), hostile(__str__=raises),  # noqa: DTZ001
+    hostile(__eq__=raises, __hash__=None),
 ]  # fmt: skip
 ROWS = [None, 1, "ab", (), (1,), [0, 1, 2, 3, 4], {"a": 1, "b": 2}, nan]
 """Records of a list that are no rows of the right length."""

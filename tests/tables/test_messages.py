@@ -1,7 +1,6 @@
 """Errors of engines quote values; what is raised, printed and logged here does not."""
 
 import logging
-import traceback
 
 import duckdb
 import numpy as np
@@ -12,78 +11,41 @@ import pytest
 import dpselect as dp
 from dpselect import tables
 from dpselect.errors import DPSelectError
-from dpselect.maps.box import Box
-from dpselect.maps.points import PointRows
-from dpselect.networks import EdgeTable, Graph
 from dpselect.tables import values
 from dpselect.tables.engine import LOGGERS, engine_of
 from support.engines import JAVA, held_by, spark
-
-MARKER = "marker77"
-LIMITED = {
-    "column": "v",
-    "user": "w",
-    "max_per_user": 1,
-    "epsilon": 1.0,
-    "neighbours": "add-remove",
-}
-PERSONS = [
-    dp.Percentiles(p=50, upper=9, step=1, **LIMITED),
-    dp.Keys(delta=1e-6, **LIMITED),
-    dp.TopKeys(k=1, candidates=[1, 2], **LIMITED),
-]
+from support.odd_entries import ENTRIES, READINGS
+from support.odd_input import MARKER, TEXT, observed
 
 
-def text_as_numbers():
-    return pl.LazyFrame({"v": [MARKER, "1"], "w": [1, 2]}).with_columns(
-        pl.col("v").cast(pl.Int64)
-    )
+def text_as_numbers(_):
+    frame = pl.LazyFrame({"f": [TEXT, "1"], "g": [1, 2], "y": ["a", "b"]})
+    return frame.with_columns(pl.col("f").cast(pl.Int64))
 
 
-def of_duckdb():
-    connection = duckdb.connect()
-    rows = connection.from_arrow(pa.table({"v": [MARKER], "w": [1]}))
-    return rows.select("cast(v as bigint) as v, w")
+def of_duckdb(_):
+    rows = duckdb.connect().from_arrow(pa.table({"f": [TEXT], "g": [1], "y": ["a"]}))
+    return rows.select("cast(f as bigint) as f, g, y")
 
 
 def damaged(folder):
     path = folder / "rows.csv"
-    path.write_text(f'v,w\n1,1\n2,"{MARKER}\n3,3\n')
+    path.write_text(f'f,g,y\n1,1,a\n2,"{TEXT}\n3,3,b\n')
     return path
 
 
-@pytest.mark.parametrize(
-    "use",
-    [
-        lambda data: tables.numeric_column(data, "v"),
-        lambda data: tables.collect(tables.open_table(data), data, most=9),
-        lambda data: EdgeTable.from_edges(data, source="v", target="w", nodes=4).degrees,
-        lambda data: Graph.from_edges(data, source="v", target="w", nodes=4),
-        lambda data: (
-            PointRows(Box(0, 0, 1, 1), "v", "w")
-            .read(data)
-            .in_rectangles(np.array([[0, 0, 1, 1]]))
-        ),
-        *(query.release for query in PERSONS),
-    ],
-    ids=[
-        "column",
-        "query",
-        "edges",
-        "graph",
-        "points",
-        *(type(one).__name__ for one in PERSONS),
-    ],
-)
-@pytest.mark.parametrize("held", ["polars", "duckdb", "csv"])
-def test_a_query_that_fails_is_not_quoted(use, held, tmp_path, capfd, caplog):
-    data = {"polars": text_as_numbers, "duckdb": of_duckdb}.get(held, lambda: damaged(tmp_path))
+ONE_OF_EACH = [some[0] for some in READINGS.values() if ENTRIES[some[0]].data == "table"]
 
-    with pytest.raises(DPSelectError) as caught:
-        use(data())
-    assert caught.value.__context__ is None
-    assert MARKER not in "".join(traceback.format_exception(caught.value))
-    assert MARKER not in "".join(capfd.readouterr()) + caplog.text
+
+@pytest.mark.parametrize("name", ONE_OF_EACH)
+@pytest.mark.parametrize("made", [text_as_numbers, of_duckdb, damaged])
+def test_a_query_that_fails_is_not_quoted(name, made, tmp_path, capfd, caplog):
+    with observed() as seen:
+        ENTRIES[name].call(made(tmp_path))
+
+    assert seen.error is not None
+    seen.assert_nothing_private()
+    assert str(MARKER) not in "".join(capfd.readouterr()) + caplog.text
 
 
 @pytest.mark.parametrize(

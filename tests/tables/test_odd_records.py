@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from dpselect import tables
+from dpselect.keys.rows import KeyRows
 from dpselect.maps.box import Box
 from dpselect.maps.partition import uniform_grid
 from dpselect.maps.points import PointRows
@@ -16,6 +17,7 @@ from dpselect.tables.people import PeopleCap
 from dpselect.trees import Bins, Categories, records
 from dpselect.trees.domains import Schema
 from dpselect.trees.engine import EngineCounts
+from support.key_definitions import people_by_key
 from support.odd_records import LARGE, NAMED, examples, odd_tables
 from support.ranks import ranks_in
 
@@ -69,6 +71,18 @@ def listed(_, data):
     return Counter(map(repr, tables.numeric_column(given).tolist()))
 
 
+def keys(odd, data):
+    """Return how many rows have each key, also in groups, and how many a cap leaves."""
+    if not odd.has_names:
+        first = (row[0] if isinstance(row, list | tuple) and row else row for row in data)
+        values = data[:, 0] if isinstance(data, np.ndarray) else [*first]
+        return Counter(people_by_key(KeyRows(()).read(values).parts()[0][1]))
+    [(_, capped)] = KeyRows(("k",), PeopleCap("who", 1)).read(data).parts()
+    parts = KeyRows(("k",), by=("g",)).read(data).parts()
+    found = {(group, key): n for group, one in parts for key, n in people_by_key(one).items()}
+    return Counter({**found, "capped": int(capped.people.sum())})
+
+
 def edges(odd, data):
     found = Counter()
     if odd.container == "array" and odd.types[0] == "number":
@@ -109,6 +123,7 @@ def case(read, moved, columns, *types, slow=True, **held):
 
 TREE = [("integer", "integer", "text"), ("unsigned", "number", "integer")]
 TREE += [("text", "text", "unsigned"), ("number", "integer", "number")]
+KEYS = [("integer", "text", "unsigned"), ("text", "integer", "text")]
 WHOLE = [("integer", "integer"), ("unsigned", "integer")]
 TEXTS = {"containers": ("csv", "polars", "duckdb")}
 ENGINES = {"containers": [name for name in NAMED if name != "pandas objects"]}
@@ -121,6 +136,7 @@ PERSONS = [("number", "number", who) for who in ("integer", "unsigned", "text")]
         case(tree, {0, 1, 2}, ("x0", "x1", "x2"), *TREE),
         case(numbers, {1}, ("v",), ("integer",), ("unsigned",), ("number",), slow=False),
         case(listed, {1}, ("v",), ("number",), slow=False, containers=("rows",)),
+        case(keys, {0, 1, 2}, ("k", "who", "g"), *KEYS, slow=False),
         case(edges, {0, 2, 4}, ("s", "t"), *WHOLE),
         case(edges, {0, 2}, ("s", "t"), ("text", "text"), **TEXTS),
         case(degrees, {0, 2}, ("s", "t"), *WHOLE, **ENGINES),

@@ -1,8 +1,6 @@
 """Values and types that are odd: none decides about another one, and none ends a release."""
 
-import warnings
 from datetime import UTC, date, datetime, timedelta
-from decimal import Decimal
 from itertools import product
 
 import duckdb
@@ -18,6 +16,7 @@ from dpselect.tables import numeric_column
 from dpselect.tables.kinds import Kind
 from support.engines import held_by
 from support.odd_input import TEXT, observed
+from support.odd_records import ODDEST
 
 AR = {"epsilon": 50.0, "neighbours": "add-remove"}
 INVALID = pa.array([b"a"] * 60 + [b"\xff"])
@@ -46,18 +45,6 @@ def test_the_categories_of_an_enum_are_in_no_message():
 
             assert seen.error is not None
             seen.assert_nothing_private()
-
-
-@pytest.mark.parametrize("minus", [None, "from"])
-def test_arrow_integers_that_floats_round_end_no_release(minus):
-    """One old point in time, or one number beyond 2^53, raised and was in the message."""
-    values = [2**53 + 1, *[3] * 99]
-    held = pa.array(values) if minus else pa.array([-(2**55), *[0] * 99]).cast("timestamp[us]")
-    rows = pa.table({"f": held, "from": pa.array([0] * 100)})
-    known = [3, 9] if minus else [datetime(1970, 1, 1), datetime(1970, 1, 9)]  # noqa: DTZ001
-    query = dp.Percentiles(column="f", minus=minus, p=50, candidates=known, **AR)
-
-    assert query.release(rows).candidate == known[0]
 
 
 ENDS = {
@@ -105,30 +92,6 @@ def test_where_reads_objects_one_by_one(where, at):
 
             assert dp.tables.count_records(source) in {299, 300}, odd
             query.release(source)
-
-
-@pytest.mark.parametrize("engine", ["polars", "polars lazy", "duckdb"])
-def test_unsigned_integers_of_128_bits_end_no_release(engine):
-    """One from 2**127 on did, wherever it stood."""
-    many = [1, 2, 3] * 100
-    for odd in (2**127, 2**128 - 1, None):
-        rows = pl.DataFrame({"v": pl.Series([*many, odd], dtype=pl.UInt128)})
-        if engine == "duckdb":
-            text = rows.cast(pl.String).to_arrow()  # noqa: F841 -- DuckDB reads it
-            held = duckdb.sql("SELECT v::UHUGEINT AS v, 1 AS one FROM text")
-        else:
-            held = rows.with_columns(one=1)
-            held = held.lazy() if engine == "polars lazy" else held
-        median = {"p": 50, "upper": 9, "step": 1, **AR}
-        nodes = {"nodes": 9, "source": "v", "target": "one", "metric": "degree"}
-
-        assert {*dp.Keys(column="v", delta=1e-6, **AR).release(held).answer} == {1, 2, 3}
-        assert dp.Percentiles(column="v", **median).release(held).answer == (2,)
-        dp.Percentiles(column="one", user="v", max_per_user=200, **median).release(held)
-        dp.Percentiles(column="one", by="v", delta=1e-6, **median).release(held)
-        assert dp.TopNodes(k=1, epsilon=50.0, **nodes).release(held).answer == (1,)
-        kept = dp.tables.count_records(dp.tables.Source(frame=held, where=["v >= 2"]))
-        assert kept == 200 + (odd is not None)
 
 
 # Frames as they are given: names of columns, and zones of points in time.
@@ -221,58 +184,6 @@ def test_categories_that_are_no_texts_are_values_of_their_type(data):
 
 # Values of columns of objects, and of lists.
 
-SURROGATE = "\ud800"
-
-
-def raises(*_):
-    raise RuntimeError("secret")
-
-
-def warns(_):
-    warnings.warn("secret", stacklevel=1)
-    return "a"
-
-
-def hostile(**methods):
-    return type("Odd", (), methods)()
-
-
-UNPRINTABLE = hostile(__str__=raises)
-ODD = {
-    "lone surrogate": SURROGATE,
-    "digits": 10**5000,
-    "unprintable": UNPRINTABLE,
-    "incomparable": hostile(__eq__=raises, __hash__=None),
-    "warns": hostile(__str__=warns),
-    "none": None,
-    "nan": float("nan"),
-    "NA": pd.NA,
-    "NaT": pd.NaT,
-    "signalling": Decimal("sNaN"),
-    "bytes": b"\xff",
-    "array": np.arange(3),
-    "list": [SURROGATE],
-    "datetime": datetime(1, 1, 1),  # noqa: DTZ001
-    "class": object,
-    "zero": "a\0",
-}
-every_odd = pytest.mark.parametrize("odd", ODD.values(), ids=ODD)
-
-
-def objects(values):
-    held = np.empty(len(values), dtype=object)
-    held[:] = values
-    return held
-
-
-CONTAINERS = {
-    "list": list,
-    "tuple": tuple,
-    "array": objects,
-    "series": lambda values: pd.Series(objects(values), dtype=object),
-    "polars": lambda values: pl.Series(values, dtype=pl.Object),
-}
-
 
 def keys(data, **asked):
     """Return the release of everything that has a key; surely, with so much epsilon."""
@@ -280,34 +191,11 @@ def keys(data, **asked):
     return dp.Keys(**sure, **asked).release(data)
 
 
-@every_odd
-@pytest.mark.parametrize("container", CONTAINERS.values(), ids=CONTAINERS)
-def test_no_value_ends_a_release_of_keys(container, odd):
-    assert set(keys(container(["b"] * 60 + [odd])).answer) >= {"b"}
-    assert set(keys(container([odd] + ["b"] * 60)).answer) >= {"b"}
-
-
-@every_odd
-@pytest.mark.parametrize("column", ["key", "user", "group"])
-def test_no_value_of_a_column_of_objects_ends_a_release(column, odd):
-    columns = {name: ["b"] * 60 for name in ("key", "group")}
-    columns["user"] = [f"u{place}" for place in range(60)]
-    frame = pd.DataFrame({n: objects([*held, held[0]]) for n, held in columns.items()})
-    frame[column] = pd.Series(objects([*columns[column], odd]), dtype=object)
-    people = {"user": "user", "max_per_user": 1}
-    known = dp.TopKeys(
-        column="key", k=1, candidates=["b", "c"], by="group", groups=["b"], **people,
-        epsilon=2000.0, neighbours="add-remove",
-    )  # fmt: skip
-
-    assert keys(frame, column="key", **people).answer == ("b",) or column == "key"
-    assert known.release(frame).to_dict()["answer"] is not None
-
-
-def test_values_that_do_not_code_are_no_key():
-    """All are missing: sixty of a kind would be a key."""
-    for odd in (SURROGATE, 10**5000, UNPRINTABLE):
-        assert keys(["b"] * 60 + [odd] * 60).answer == ("b",)
+def test_no_object_ends_a_release_of_keys():
+    for odd in ODDEST:
+        column = pd.Series(["b"] * 60 + [odd], dtype=object)
+        for values in (column, column.to_list(), column.to_numpy()):
+            assert set(keys(values).answer) >= {"b"}
 
 
 def test_days_that_python_does_not_have_are_missing():

@@ -14,21 +14,6 @@ from dpselect.subsets import (
     theorem_2_upper,
 )
 from support.refusals import refused
-from support.subset_definitions import least_delta
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("n", range(2, 9))
-def test_no_mechanism_is_below_the_lower_bound(n):
-    for d in range(1, n):
-        for beta in range(min(d, n - d) + 1):
-            for epsilon, failure in product((0.0, 0.4, 2.0), (0.0, 0.05)):
-                least = least_delta(n, d, beta, epsilon, failure)
-                lower = theorem_1_lower(n, d, beta, epsilon=epsilon, failure=failure)
-
-                assert lower <= least + 1e-9
-                if n == 2:
-                    assert lower == pytest.approx(least, abs=1e-9)
 
 
 @pytest.mark.slow

@@ -1,5 +1,9 @@
 """What identifies a record of a search: its own digits, and nothing of any other one."""
 
+from datetime import datetime
+from decimal import Decimal
+from types import NoneType
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -91,7 +95,7 @@ def test_candidates_see_what_identifies_a_record_and_nothing_else():
     for value in ODDEST:
         found = plain(value)
         assert found is None or found == value
-        assert type(found).__name__ in {"NoneType", "bool", "int", "float", "bytes", "Decimal"}
+        assert isinstance(found, NoneType | int | float | bytes | Decimal | str | datetime)
     held = Records.read([["a", object()], [1j, (1, 2)]], [object(), pd.NA], 2)
 
     assert held.x.tolist() == [["a", None], [None, None]]
