@@ -37,7 +37,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from math import ceil, exp, log
 from typing import NamedTuple, TypeAlias
 
@@ -70,7 +70,7 @@ FAR = 37.0
 """Natural logarithm of the probability beyond the ends of a distribution, about."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Intervals:
     """Intervals of percentiles that were released; public arguments.
 
@@ -95,7 +95,7 @@ class Intervals:
         checked_interval(self.probability)
         check_scale(self.scale)
 
-    @property
+    @cached_property
     def scale(self) -> float:
         """Scale of the noise on each count."""
         return scale_for(self.epsilon, self.records.changed)
@@ -229,6 +229,7 @@ def noise_tail(scale: float, part: Fraction, before: int, after: int) -> Tail:
     return Tail(grid, np.minimum(np.cumsum(law[::-1])[::-1], 1.0))
 
 
+@lru_cache(maxsize=16)
 def _transform(scale: float, weight: int, grid: int, size: int) -> NDArray[np.complex128]:
     """Return the transform of one noisy count with a weight, rounded up to the grid."""
     if weight == 0:
