@@ -476,7 +476,11 @@ def _wider(column: str, asked: Released, limit: Released | None) -> str:
     if asked.anything:
         return f"any value of {column!r} could be released: give `candidates`"
     if limit.listed is not None:
-        return _unlisted(column, asked, limit.listed)
+        if asked.listed is None:
+            return f"the values of {column!r} are listed: give `candidates`"
+        allowed = {_key(one) for one in limit.listed}
+        beyond = [one for one in asked.listed if _key(one) not in allowed]
+        return f"{beyond[0]!r} is no candidate of {column!r}" if beyond else ""
     values = (asked.low, asked.high) if asked.listed is None else asked.listed
     numbers = [
         one for one in values if isinstance(one, QUANTITIES) and not isinstance(one, bool)
@@ -513,21 +517,6 @@ def _outside(column: str, asked: Released, limit: Released, numbers: Sequence[Qu
 
 def _shown(value: object) -> str:
     return f"{value:g}" if isinstance(value, REAL) else str(value)
-
-
-def _unlisted(column: str, asked: Released, listed: tuple[Hashable, ...]) -> str:
-    """Return which value may be released that is not listed, in words."""
-    values: Sequence[Hashable] | None = asked.listed
-    if values is None:
-        low, high, step = asked.low, asked.high, asked.step
-        if not (isinstance(low, REAL) and isinstance(high, REAL) and isinstance(step, REAL)):
-            return f"the values of {column!r} are listed: give `candidates`"
-        first, each = exact(low), exact(step)
-        number = int((exact(high) - first) // each) + 1
-        values = [float(first + at * each) for at in range(min(number, len(listed) + 1))]
-    allowed = {_key(one) for one in listed}
-    beyond = [one for one in values if _key(one) not in allowed]
-    return f"{beyond[0]!r} is no candidate of {column!r}" if beyond else ""
 
 
 def _key(value: Hashable) -> tuple[bool, Hashable]:
