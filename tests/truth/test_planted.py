@@ -143,8 +143,8 @@ def as_declared(classes):
     return [*range(len(classes))]
 
 
-def of_any_type(given, _listed, **_more):
-    return list(given)
+def of_any_type(value, _listed, **_more):
+    return value
 
 
 def as_listed(end):
@@ -186,7 +186,7 @@ PLANTED = {
     "columns BestColumns information-gain": (id3, "drawn_by", growing),
     "trees ID3Classifier information-gain": (id3, "drawn_by", growing),
     "trees ID3Classifier gini": (estimators, "_ascending", as_declared),
-    "columns PrivateSelectKBest of text": (domains, "declared_values", of_any_type),
+    "columns PrivateSelectKBest of text": (domains, "declared", of_any_type),
     "networks TopNodes of edges as csv.reader has them": (reading, "_meanings", as_listed),
     "objectives Objective of many": (sequence, "to_steps", cut),
     "objectives Objective exponential": (base.Mechanism, "prepare", scaled_once),

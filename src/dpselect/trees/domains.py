@@ -17,8 +17,9 @@ every column that may be split on:
 from __future__ import annotations
 
 import json
+import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass
 from decimal import Decimal
@@ -34,7 +35,7 @@ from numpy.typing import DTypeLike
 from dpselect import tables, validation
 from dpselect._numbers import lines
 from dpselect.errors import ColumnError, DataError, ParameterError
-from dpselect.tables.kinds import Kind, rounded, texts
+from dpselect.tables.kinds import Kind, rounded
 from dpselect.tables.lists import text_of
 from dpselect.tables.values import ColumnValues, number, places_of, plain_value
 from dpselect.typing import Indices, Values
@@ -148,16 +149,15 @@ class Categories(_Domain):
             if column.missing is not None:
                 codes[column.missing] = unknown
             return codes
-        given = column.values.tolist()
+        given, place = column.values.tolist(), {value: k for k, value in enumerate(held)}
+        typed = column.kind != Kind.ANYTHING and column.values.dtype.kind != "S"
         # What a text means is found once for all that are equal.
         alike = {*map(type, given)} <= {str, type(None)}
         different = [*dict.fromkeys(given)] if alike else given
-        found: Sequence[Hashable] = different
-        if column.kind != Kind.TEXT or column.values.dtype.kind == "S":
-            typed = column.kind not in {Kind.ANYTHING, Kind.TEXT}
-            found = declared_values([*map(plain_value, different)], held, typed=typed)
-        place = {value: k for k, value in enumerate(held)}
-        known = [place.get(value, unknown) for value in found]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # an object may warn when it is asked for its text
+            meant = [declared(value, place, typed=typed) for value in different]
+        known = [place.get(value, unknown) for value in meant]
         if alike:
             known = [*map(dict(zip(different, known, strict=True)).__getitem__, given)]
         return np.array(known, dtype=np.int64)
@@ -488,42 +488,31 @@ def _plain(value: Hashable) -> Hashable:
     return plain
 
 
-def declared_values(
-    given: Sequence[Hashable], listed: Sequence[Hashable], *, typed: bool
-) -> list[Hashable]:
-    """Return the declared value that each value is, or one that is not declared.
+def declared(value: object, listed: Collection[Hashable], *, typed: bool) -> Hashable:
+    """Return the declared value that a value is, or one that is not declared.
 
     What declares no type is read as a field of a text file: a text as it is; a number in any
     notation; true and false in any case, which are also 1 and 0.
 
     Args:
-        given: Plain values. Private.
+        value: Private.
         listed: The declared values.
-        typed: Whether the values are of a declared type, so that ``"1"`` is not 1.
+        typed: Whether it is of a declared type, so that ``"1"`` is not 1.
     """
-    known = set(listed)
+    plain = plain_value(value)
     # A decimal number is compared as the float that it is.
-    exact = [
-        number(value) if isinstance(value, Decimal) and value not in known else value
-        for value in given
-    ]
-    if typed:
+    is_decimal = isinstance(plain, Decimal) and plain not in listed
+    exact = number(plain) if is_decimal else plain
+    if typed or exact in listed:
         return exact
-    others = (
-        None if one in known else _decoded(raw) for one, raw in zip(exact, given, strict=True)
-    )
-    fields = texts(others)
-    meant = {
-        field: next((one for one in _readings(field) if one in known), None)
-        for field in set(fields)
-    }
-    pairs = zip(exact, fields, strict=True)
-    return [one if one in known else meant[field] for one, field in pairs]
+    written = plain.decode(errors="replace") if isinstance(plain, bytes) else plain
+    return next((one for one in _readings(written) if one in listed), None)
 
 
-def _readings(field: str | None) -> Iterator[Hashable]:
+def _readings(written: Hashable) -> Iterator[Hashable]:
     """Yield what a field can mean, the most literal first."""
-    if field is None:
+    field = Kind.TEXT.code(written)
+    if not isinstance(field, str):
         return
     text = field.strip()
     yield from (field, text)
@@ -533,8 +522,3 @@ def _readings(field: str | None) -> Iterator[Hashable]:
         yield number(text)
     if text.lower() in {"true", "false"}:
         yield text.lower() == "true"
-
-
-def _decoded(value: Hashable) -> Hashable:
-    """Return bytes as the text that they code, others as they are."""
-    return value.decode(errors="replace") if isinstance(value, bytes) else value
