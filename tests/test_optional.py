@@ -41,7 +41,7 @@ EXTRAS = {
     "duckdb": ["duckdb"],
     "formats": ["fastexcel", "networkx", "pyreadstat"],
     "geo": ["geopandas", "pyarrow", "pyproj", "shapely"],
-    "spark": ["pyspark"],
+    "spark": ["pyarrow", "pyspark"],
     "standard": ["backports", "matplotlib", "polars", "rich", "sklearn", "typer", "xlsxwriter"],
 }
 PACKAGES = {package: extra for extra, packages in EXTRAS.items() for package in packages}

@@ -18,14 +18,13 @@ from contextlib import contextmanager
 from datetime import date
 from hashlib import md5
 from importlib import import_module
-from importlib.util import find_spec
 from typing import Any, TypeAlias, cast
 from weakref import WeakKeyDictionary, WeakSet
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpselect._optional import nw, pl
+from dpselect._optional import needed, nw, pl
 from dpselect.errors import ColumnError, DataError, replaced
 from dpselect.passes import query
 from dpselect.tables.kinds import DAY, DIGITS, Kind, Moment
@@ -390,17 +389,8 @@ class Spark(Remote):
         return values
 
     def _frame(self) -> nw.DataFrame[Any]:
-        if find_spec("pyarrow") is not None:
-            return nw.from_native(cast("pl.DataFrame", pl.from_arrow(self.native.toArrow())))
-        types, rows = self.table.collect_schema(), self.native.collect()
-        names = ("Float64", "Int64", "Int32", "Int16", "Int8", "String", "Boolean", "Date")
-        kept = {getattr(nw, name)(): getattr(pl, name)() for name in names}
-        columns = [
-            # A type found from some rows would depend on their values.
-            pl.Series(name, [row[i] for row in rows], dtype=kept.get(kind, pl.Object()))
-            for i, (name, kind) in enumerate(types.items())
-        ]
-        return nw.from_native(pl.DataFrame(columns))
+        needed("pyarrow", extra="spark")
+        return nw.from_native(cast("pl.DataFrame", pl.from_arrow(self.native.toArrow())))
 
     @contextmanager
     def _silenced(self) -> Iterator[None]:
