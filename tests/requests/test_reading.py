@@ -2,7 +2,6 @@
 
 from dataclasses import fields
 
-import duckdb
 import narwhals as nw
 import numpy as np
 import polars as pl
@@ -11,6 +10,7 @@ import pytest
 import dpselect as dp
 from dpselect.query import NAMING
 from dpselect.requests.reading import columns_of, titles
+from support.engines import duckdb_session
 from support.public import every_query
 from support.releases import all_cases
 
@@ -50,7 +50,7 @@ def test_a_run_on_duckdb_keeps_all_columns_that_are_read(more, answer):
     query = dp.Percentiles(
         column="days", p=50, upper=9, step=1, epsilon=50.0, neighbours="add-remove", **more
     )
-    rows = duckdb.connect().from_arrow(table.to_arrow())
+    rows = duckdb_session().from_arrow(table.to_arrow())
 
     assert [one.answer for one in dp.run([query, query], rows)] == [answer] * 2
 

@@ -80,12 +80,18 @@ def _of_java():
     return session
 
 
+@cache
+def duckdb_session():
+    """Return one connection of DuckDB, which takes longer to open than most releases."""
+    return duckdb.connect()
+
+
 def held_by(engine, frame):
     """Return the rows of a polars frame as a lazy frame of an engine."""
     if engine == "polars":
         return frame.lazy()
     if engine == "duckdb":
-        return duckdb.connect().from_arrow(frame.to_arrow())
+        return duckdb_session().from_arrow(frame.to_arrow())
     session = spark()
     path = Path(tempfile.mkdtemp(dir=_folder())) / "rows.parquet"
     frame.write_parquet(path)

@@ -11,11 +11,9 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from functools import cache
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import narwhals as nw
 import numpy as np
 import pandas as pd
@@ -27,6 +25,7 @@ import dpselect_pooling as pooling
 from dpselect import combine, networks, percentiles, trees
 from dpselect.errors import PublicClaimError
 from dpselect.tables import Source
+from support.engines import duckdb_session
 from support.odd_fields import (
     BOTH,
     BOX,
@@ -382,16 +381,10 @@ def _table(container, columns, rng, folder):
         return _ENGINES[container](named, rng, folder)
     frame = _table("polars", columns, rng, folder)
     if container == "duckdb":
-        return _duckdb().from_arrow(frame.to_arrow())
+        return duckdb_session().from_arrow(frame.to_arrow())
     path = folder / f"{rng.getrandbits(64):x}.parquet"
     frame.write_parquet(path)
     return path
-
-
-@cache
-def _duckdb():
-    # A connection takes longer to open than most releases.
-    return duckdb.connect()
 
 
 def _text(named, rng):
@@ -460,7 +453,7 @@ def _wide(named, rng, _folder):
         casts.append(f'"{name}"::{sql} AS "{name}"')
     frame = pl.DataFrame(columns)
     if rng.random() < 0.3:
-        text = _duckdb().from_arrow(frame.cast(pl.String).to_arrow())
+        text = duckdb_session().from_arrow(frame.cast(pl.String).to_arrow())
         return text.project(", ".join(casts))
     return rng.choice([frame, frame.lazy()])
 
@@ -508,7 +501,7 @@ def _in_polars_lazy(table):
 
 
 def _in_duckdb(table):
-    return _duckdb().from_arrow(table)
+    return duckdb_session().from_arrow(table)
 
 
 def _constants(named, rng, folder):
@@ -530,7 +523,7 @@ def _constants(named, rng, folder):
 
 
 def _read(path):
-    return _duckdb().read_parquet(str(path))
+    return duckdb_session().read_parquet(str(path))
 
 
 _ENGINES = {

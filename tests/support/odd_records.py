@@ -13,11 +13,12 @@ from functools import cache
 from math import inf, nan
 from pathlib import Path
 
-import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
 from hypothesis import settings, strategies as st
+
+from support.engines import duckdb_session
 
 LARGE = 2**53 + 1
 """An integer that no float is equal to."""
@@ -134,7 +135,7 @@ FRAMES = {
     "pyarrow": pl.DataFrame.to_arrow,
     "parquet": _parquet,
     "polars lazy": pl.DataFrame.lazy,
-    "duckdb": lambda frame: duckdb.connect().from_arrow(frame.to_arrow()),
+    "duckdb": lambda frame: duckdb_session().from_arrow(frame.to_arrow()),
 }
 
 

@@ -24,7 +24,7 @@ import dpselect as dp
 from dpselect.errors import ColumnError, DataError
 from dpselect.keys.rows import KeyRows
 from dpselect.tables.people import PeopleCap
-from support.engines import JAVA, spark
+from support.engines import JAVA, duckdb_session, spark
 from support.placing import placed
 from support.ranks import ranks_in
 
@@ -99,7 +99,7 @@ def held(engine, kind):
         "pandas": lambda: table.to_pandas(types_mapper=pd.ArrowDtype),
         "polars": lambda: pl.from_arrow(table),
         "polars lazy": lambda: pl.from_arrow(table).lazy(),
-        "DuckDB": lambda: duckdb.connect().from_arrow(table),
+        "DuckDB": lambda: duckdb_session().from_arrow(table),
     }
     return in_memory[engine]() if engine in in_memory else _of_file(table)
 
