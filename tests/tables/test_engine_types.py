@@ -119,11 +119,10 @@ def _native(engine, kind):
         held = pl.Series(NATIVE[kind], dtype=OF_POLARS[kind])
         frame = pl.DataFrame({"v": held, "who": range(len(held))})
         return frame if engine == "polars" else frame.lazy()
-    path = Path(tempfile.mkdtemp(dir=_folder())) / "rows.db"
     rows = [*zip(NATIVE[kind], range(len(NATIVE[kind])), strict=True)]
     if engine != "DuckDB":
         return None
-    connection = duckdb.connect(str(path))
+    connection = duckdb.connect()
     connection.execute("CREATE TYPE spelt AS ENUM ('flu', 'FLU')")
     if "of the connection" in kind:
         connection.execute("SET default_collation = 'nocase'")

@@ -78,7 +78,6 @@ ALONE = [5, 5.5, True, None, "\ud800", b"a", object(), [1], {"a": 1}, 10**400, n
 def test_where_reads_objects_one_by_one(where, at):
     """Their type was found from the first hundred."""
     value = True if "true" in where else "a" if "'" in where else 1
-    query = dp.TopKeys(column="k", k=1, candidates=["x"], epsilon=1.0, neighbours="add-remove")
     for odd in ALONE:
         column = [value] * 300
         column[at] = odd
@@ -91,7 +90,6 @@ def test_where_reads_objects_one_by_one(where, at):
             source = dp.tables.Source(frame=rows, where=[where])
 
             assert dp.tables.count_records(source) in {299, 300}, odd
-            query.release(source)
 
 
 # Frames as they are given: names of columns, and zones of points in time.

@@ -250,7 +250,7 @@ def test_samples_are_uniform_over_structured_persons():
 @pytest.mark.parametrize(("size", "most"), [(40, 10), (100, 1), (1000, 30)])
 def test_places_have_equal_chances(size, most):
     """Each place, and each pair of neighbouring places, for more rows than have subsets."""
-    n = 10**7 // size // 4
+    n = 10**6 // size
     users = np.repeat(np.arange(1, n + 1), size)
     values = np.tile(np.arange(size), n)
     kept = kept_of(PeopleCap("user", most), users, values).reshape(n, size)
