@@ -4,8 +4,10 @@ from itertools import product
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 
 import dpselect as dp
+from dpselect.budget import zcdp
 from dpselect.keys.selection import (
     GaussianSelection,
     LaplaceSelection,
@@ -177,6 +179,17 @@ def test_composition_is_that_of_products_of_randomised_responses():
 
     assert composed_delta(epsilon, each, 5) == pytest.approx(hockey_stick(*laws, epsilon))
     assert composed_delta(2.1, each, 5) == 0
+
+
+@pytest.mark.parametrize("changed", [1, 50])
+def test_gaussian_noise_has_the_part_of_delta_with_the_least_threshold(changed):
+    least = GaussianSelection(1.0, 1e-6, changed).noise.threshold
+    for part in (0.05, 0.2, 0.5, 0.8, 0.95):
+        sigma = np.sqrt(changed / (2 * zcdp.rho_for(1.0, part * 1e-6)))
+        each = -np.expm1(np.log1p(-(1 - part) * 1e-6) / changed)
+
+        # A normal tail from half of an integer on, and the next integer.
+        assert least <= 2.5 + sigma * norm.isf(each)
 
 
 def test_the_method_is_the_one_that_needs_fewest_people():

@@ -1,6 +1,7 @@
 """Releases of keys: answers, laws of draws, prices, and what is refused."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -56,6 +57,19 @@ def test_noisy_counts_are_those_of_the_chosen():
     )  # all three of the counts; nothing is split off
     assert (keys.answer, keys.counts) == (("D0", "D1", "D2", "D3"), (400, 300, 200, 100))
     assert json.loads(keys.to_json())["counts"] == [400, 300, 200, 100]
+
+
+def test_a_fresh_count_is_noise_where_those_of_nothing_are_as_large():
+    """With the stated probability none of them is larger: one of discrete noise, or another."""
+    asked = {**OF_PATIENTS, "k": 2, "candidates": ["D0", "D1"], "counts_share": 0.5}
+    release = dp.TopKeys(
+        **asked, mechanism="permute-and-flip", epsilon=1.0, neighbours=ADDED
+    ).release(VISITS)
+    rest = 1 - release.plan.error.probability
+
+    for count in range(1, 60):
+        usable = 2 * np.exp(-count / release.scale) < rest
+        assert replace(release, counts=(count, 0)).usable == (usable, False)
 
 
 @pytest.mark.parametrize(
