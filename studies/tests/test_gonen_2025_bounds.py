@@ -46,17 +46,6 @@ def test_the_sphere_of_the_paper_breaks_its_bound():
     assert bounds.sphere_delta(2, 1, 1) == 1
 
 
-@pytest.mark.parametrize(("n", "d", "beta"), [(6, 2, 1), (7, 3, 2), (8, 4, 1)])
-def test_the_sphere_delta_is_that_of_the_definition(n, d, beta):
-    inputs = [frozenset(s) for s in combinations(range(n), d)]
-    table = np.array([[len(e - o) == beta for o in inputs] for e in inputs], dtype=float)
-    table /= table.sum(axis=1, keepdims=True)
-
-    assert bounds.sphere_delta(n, d, beta) == pytest.approx(
-        least_for_any_epsilon(inputs, table, 0.0)
-    )
-
-
 def never_missing(n, d, beta, drawn_from):
     """P[output | subset] of the subset and ``beta`` people of some: rows are subsets."""
     inputs = [frozenset(s) for s in combinations(range(n), d)]

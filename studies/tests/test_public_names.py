@@ -53,11 +53,3 @@ def test_public_names_of_the_studies_are_there_and_in_the_reference(name):
     if callable(found):
         assert found.__doc__
         assert f"::: {found.__module__}\n" in page
-
-
-@pytest.mark.parametrize("path", sorted(SOURCE.rglob("*.py")), ids=lambda path: path.stem)
-def test_every_module_has_a_title_and_stays_short(path):
-    text = path.read_text(encoding="utf-8")
-
-    assert ast.get_docstring(ast.parse(text))
-    assert len(text.splitlines()) <= 400

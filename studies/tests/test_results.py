@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 import dpselect_studies as studies
 from dpselect_studies.command import commands
 from dpselect_studies.comparison import AGREES, CODE, DIFFERS, IN_CODE, NULL_TOO
+from dpselect_studies.farias_2023 import peers
 from dpselect_studies.report import COUNTS, MISSING, Stored, filled, page
 from dpselect_studies.study import Null, Printed, Reason, Spread, of_parts, of_shares
 
@@ -218,3 +219,13 @@ def test_a_run_that_is_not_the_papers_says_so_in_place_of_a_verdict(tmp_path):
     assert AGREES in full.output
     assert "figure-11c: under a minute" in full.stderr
     assert "prints no number" in ran("farias-2023/figure-7").output
+
+
+def test_accuracies_of_other_libraries_are_those_that_were_measured():
+    stored = pl.read_csv(RESULTS.parents[1] / "benchmarks/results/trees_peers.csv")
+
+    for method, name, depth, epsilon, accuracy in stored.select(
+        "method", "data", "depth", "epsilon", "accuracy"
+    ).iter_rows():
+        assert peers.accuracy(method, name, depth or 5, epsilon) == accuracy
+    assert set(stored["method"]) == set(peers.METHODS)

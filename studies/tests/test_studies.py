@@ -86,18 +86,6 @@ def test_a_run_that_was_cut_short_is_resumed_by_two_processes(tmp_path):
     assert {path: path.stat().st_mtime_ns for path in kept[1:]} == stamps
 
 
-@pytest.mark.slow
-@pytest.mark.xdist_group("graphs")
-def test_another_seed_gives_other_numbers_in_other_files(tmp_path):
-    name = "farias-2023/table-1"
-    first = small(name, tmp_path)
-
-    second = studies.run(name, folder=tmp_path, seed=1)
-
-    assert not second.frame.equals(first.frame)
-    assert studies.run(name, folder=tmp_path).frame.equals(first.frame)
-
-
 def test_a_cell_is_known_by_the_source_of_all_that_its_study_uses(monkeypatch):
     module = module_of("farias-2023/figure-10")
     before = source_digest(module)
@@ -112,3 +100,22 @@ def test_a_cell_is_known_by_the_source_of_all_that_its_study_uses(monkeypatch):
     assert len(found) == len(USED)
     assert before not in found
     assert source_digest(module) not in found
+
+
+RUNS = [(name, code) for name in studies.STUDIES for code in (False, True)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "code"), RUNS)
+def test_a_stored_table_is_what_its_study_computes(name, code):
+    """The first and the last cell of it, each of which has a stream of its own."""
+    study = studies.load(name)
+    setting = study.code if code else study.full
+    if setting is None or name in LONG:
+        return
+    stored = Stored(RESULTS).run(f"{name}{CODE}" if code else name)
+    cells = study.cells(setting)
+    for cell, end in ((cells[0], stored.head), (cells[-1], stored.tail)):
+        found = or_skip(running._measure, running._Job(name, cell, 0, ""))["rows"]
+        frame = pl.DataFrame(found, infer_schema_length=None)
+        assert_frame_equal(frame, end(frame.height), check_dtypes=False, rel_tol=1e-5)

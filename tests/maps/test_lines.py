@@ -8,9 +8,8 @@ import polars as pl
 import pytest
 from hypothesis import given, settings, strategies as st
 
-import dpselect as dp
 from dpselect.maps import CountedCells, Overlap, lattice_rectangles
-from dpselect.maps.box import POSITIONS, Box
+from dpselect.maps.box import Box
 from dpselect.maps.counting import Points
 from dpselect.maps.partition import nested, uniform_grid
 from dpselect.maps.points import PointRows
@@ -130,19 +129,3 @@ def test_a_cell_that_a_query_covers_or_misses_has_all_points_on_that_side(
         point = Points.of([one[0]], [one[1]], bounds=bounds)
         answer = CountedCells(partition, point.in_cells(partition)).answers(rectangle)
         assert abs(answer - point.in_rectangles(rectangle)) <= cut + 1e-12
-
-
-def test_planted_the_lower_cell_on_edges_is_seen(monkeypatch):
-    """A lattice of 2^32 positions, as before, puts 7 of 0 to 10 into the cell from 6 on."""
-    seen = dp.HeavyCells(
-        bounds=(0, 0, 10, 10), grid=10, k=1, epsilon=1e3, neighbours="add-remove"
-    )
-    assert seen.release([[7, 7]] * 100).answer == ((7, 7, 8, 8),)
-
-    def lattice(self, axis, places, parts):
-        low, high = self.side(axis)
-        return low + (high - low) * np.ceil(places * POSITIONS / parts) / POSITIONS
-
-    monkeypatch.setattr(Box, "lines", lattice)
-    counts = Points.of([7.0], [7.0], bounds=(0, 0, 10, 10)).in_cells(uniform_grid(10))
-    assert counts.argmax() == 66

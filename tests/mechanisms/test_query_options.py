@@ -8,7 +8,7 @@ finds.
 """
 
 from collections import Counter
-from dataclasses import fields, replace
+from dataclasses import fields
 from functools import cache, partial
 from itertools import combinations, combinations_with_replacement, permutations, product
 from math import exp, inf, nan, nextafter
@@ -23,7 +23,7 @@ from dpselect.draws import Exponential, LaplaceNoisyMax, PermuteAndFlip
 from dpselect.draws.exact.samplers import intercepted
 from dpselect.draws.grid import SENSITIVITY, to_grid
 from dpselect.errors import ParameterError
-from dpselect.mechanisms import MECHANISMS, by_name, top_k
+from dpselect.mechanisms import MECHANISMS, by_name
 from dpselect.networks import Graph
 from dpselect.requests.reading import titles
 from dpselect_conformance import replay
@@ -319,42 +319,6 @@ def test_every_query_of_a_table_with_a_mechanism_is_looked_at():
         if one.__module__.startswith("dpselect.")
         and "mechanism" in {field.name for field in fields(one)}
     }
-
-
-def lowest(self, objective):
-    """What an option said went before what the objective has."""
-    sensitivity = objective.sensitivity
-    return replace(
-        self,
-        l1=self.l1
-        or sensitivity.l1
-        or float(np.broadcast_to(sensitivity.bounds, len(objective)).sum()),
-        bound=self.bound or sensitivity.bound,
-        step=self.step or objective.step,
-    )
-
-
-@pytest.mark.parametrize(
-    ("name", "options"),
-    [
-        ("TopNodes, degree", {"l1": 1}),
-        ("TopNodes, degree", {"step": 0.7}),
-        ("TopNodes, ego-density", {"bound": 1e-9}),
-    ],
-)
-def test_an_option_that_goes_before_the_objective_is_seen(monkeypatch, name, options):
-    monkeypatch.setattr(dp.NoisySequence, "prices_objectives", False)
-    monkeypatch.setattr(dp.NoisySequence, "for_objective", lowest)
-    own = ("l1", "bound", "step")
-    monkeypatch.setattr(
-        top_k,
-        "replace",
-        lambda one, **known: replace(one, **{o: getattr(one, o) or known[o] for o in own}),
-    )
-    query = asked(name, {"name": "noisy-sequence", **options})
-
-    with pytest.raises(AssertionError):
-        check(query, pairs_of(name))
 
 
 OTHERS = [

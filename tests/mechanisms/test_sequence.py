@@ -127,35 +127,6 @@ def test_a_plan_made_without_a_step_does_not_charge_less_than_its_noise():
     assert mechanism.release(objective).plan.spends[0].rho == right.spend("").rho
 
 
-def test_planted_an_l1_of_one_for_degrees():
-    def wrong(edges):
-        return dp.Objective(degrees(edges).scores, dp.GlobalSensitivity(1, EDGE, l1=1), step=1)
-
-    assert loss(SEQUENCE, READINGS["two with their scores"], wrong) > 1.5 * EPSILON
-    report = dp.audit.check_admissible(wrong, GRAPHS, EDGE)
-    assert report.failed == ("l1",)
-    assert report.finding("l1").excess == 1
-
-
-def shares(edges):
-    """Every edge counts for all three nodes: all scores move together."""
-    return dp.Objective([len(edges)] * 3, dp.GlobalSensitivity(1, EDGE), monotone=True, step=1)
-
-
-def test_planted_scores_that_were_not_paid_for():
-    """Noise of scale 2 / epsilon pays for the noisy maximum, and not for its score."""
-    of_noisy_max = dp.NoisySequence(epsilon=EPSILON, l1=2.0)
-
-    assert loss(of_noisy_max, READINGS["the first"], shares) <= EPSILON
-    assert loss(of_noisy_max, READINGS["the first with its score"], shares) > EPSILON
-    assert loss(SEQUENCE, READINGS["the first with its score"], shares) <= EPSILON + 1e-9
-
-
-@pytest.mark.slow
-def test_planted_a_threshold_read_off_the_data():
-    assert loss(SEQUENCE, above(lambda one: one.scores.sum())) > 1.2 * EPSILON
-
-
 def test_the_rho_of_moves_of_at_most_the_bound():
     """Renyi divergences of all noisy degrees, by the laws of two degrees that move by one."""
     rho = SEQUENCE.for_objective(degrees(GRAPHS[0])).spend("noise").rho

@@ -160,54 +160,6 @@ def test_a_record_replaced_by_a_missing_one_is_private():
     assert largest_loss(of("both", BOTH[1]), near) <= EPSILON * (1 + 1e-9)
 
 
-class LittleNoise(InParts):
-    @property
-    def count_scale(self):
-        return super().count_scale / 4
-
-
-class OneStep(InParts):
-    def noise_scale(self, *, is_last):
-        return super().noise_scale(is_last=is_last) / self.records.changed
-
-
-class MiddleOfAll(InParts):
-    def in_no_part(self, counts, start, end):
-        return super().in_no_part(counts, 0 * start, 0 * end + self.points.size)
-
-
-class PartsOverlap(InParts):
-    def held(self, part, counts, begin, end):
-        return super().held(part, counts, 0 * begin, end)
-
-
-class NoCountIsPaid(InParts):
-    def noise_scale(self, *, is_last):
-        del is_last
-        return super().noise_scale(is_last=True)
-
-
-@pytest.mark.parametrize(
-    ("bug", "way", "relation"),
-    [
-        (LittleNoise, "above", BOTH[0]),
-        *(
-            pytest.param(*one, marks=pytest.mark.slow)
-            for one in (
-                (OneStep, "above", BOTH[1]),
-                (MiddleOfAll, "both", BOTH[0]),
-                (PartsOverlap, "above", BOTH[0]),
-                (NoCountIsPaid, "no middle", BOTH[0]),
-            )
-        ),
-    ],
-)
-def test_planted_bugs_are_caught(bug, way, relation):
-    method = bug(WAYS[way], POINTS, Records(relation), EPSILON, 3)
-
-    assert largest_loss(method, are_neighbours(relation), most=1) > EPSILON * 1.01
-
-
 @pytest.mark.parametrize("values", [[], [1.0], [7.0] * 50, [-7.0] * 50])
 @pytest.mark.parametrize("number", [-4, 0, 1, 2, 50])
 def test_any_records_have_ascending_answers_among_the_candidates(values, number):

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 import dpselect as dp
-from dpselect.draws.above_threshold import log_probability, scales_for, stop_probabilities
+from dpselect.draws.above_threshold import log_probability, stop_probabilities
 from dpselect.percentiles.reading import Records, counts_of
 from dpselect.percentiles.sparse_vector import ByThreshold
 from support.neighbours import are_neighbours
@@ -50,22 +50,6 @@ def test_it_is_private_on_every_small_database(p, upwards, relation):
     assert found.ok, str(found)
     assert found.pairs == (140 if relation is BOTH[0] else 210)
     assert found.loss > 0.5 * EPSILON
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("p", "upwards", "scales"),
-    [
-        # The price of the other side; a rise that is not paid; a move of half a record.
-        (90, True, scales_for(EPSILON, rise=1, move=10, least=9)),
-        (90, False, scales_for(EPSILON, rise=1, move=10)),
-        (50, True, scales_for(EPSILON, rise=1, move=1, least=1)),
-    ],
-    ids=["the other side", "no rise", "half a move"],
-)
-def test_scales_that_are_too_small_are_caught(p, upwards, scales):
-    close = np.arange(12) / 4
-    assert not report(single(p, BOTH[0], upwards=upwards, points=close), scales).ok
 
 
 @pytest.mark.slow

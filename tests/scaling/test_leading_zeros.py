@@ -99,23 +99,6 @@ def test_a_lead_can_be_cut_anywhere(longest, monkeypatch):
     assert scaled(scaling.dampened, np.zeros(6)) == [longest] * 6
 
 
-PLANTED = {
-    "twice": lambda steps, objective: np.where(objective.scores == 0, 2 * steps, steps),
-    "one more": lambda steps, objective: np.where(objective.scores == 0, steps + 1, steps),
-    "of the first alone": lambda steps, objective: np.where(
-        (objective.scores == 0) & (steps > 0), 3.0, steps
-    ),
-}
-
-
-@pytest.mark.parametrize("wrong", PLANTED)
-def test_planted_leads_move_further(wrong):
-    def scale(objective):
-        return PLANTED[wrong](scaling.dampened(objective), objective)
-
-    assert largest_step(scale) > 1
-
-
 @pytest.mark.parametrize("planted", [-1e-17, 5e-324])
 @pytest.mark.parametrize("what", ["score", "sensitivity"])
 def test_what_is_nearly_0_is_seen(planted, what):

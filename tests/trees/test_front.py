@@ -9,7 +9,6 @@ from hypothesis import given, strategies as st
 
 import dpselect as dp
 from dpselect.budget.zcdp import rho_of_pure
-from dpselect.combine import ParetoSensitivity
 from dpselect.errors import ParameterError
 from dpselect.trees import (
     Bins,
@@ -341,18 +340,6 @@ def test_every_kind_of_dominance_has_its_scores_and_is_admissible(dominance, rat
             for i, a in enumerate(points)
         ]
         assert objective.scores.tolist() == scores
-
-
-@pytest.mark.parametrize("dominance", ["weak", "standard", "strict"])
-def test_a_sensitivity_that_is_a_step_behind_is_not_admissible(dominance, monkeypatch):
-    """A planted bug."""
-    counted = ParetoSensitivity._rivals_at
-    found = pareto_of_trees(dominance, "local")
-    monkeypatch.setattr(
-        ParetoSensitivity, "_rivals_at", lambda self, steps: counted(self, max(steps - 1, 0))
-    )
-
-    assert not front_is_admissible(found)
 
 
 @given(seeds, st.integers(0, 3))

@@ -146,13 +146,6 @@ def test_it_is_the_largest_solution_of_the_constraints(epsilon, delta):
         assert law[n] >= largest[n] * WHOLE * (1 - Fraction(1, 10**12))
 
 
-def test_a_larger_delta_by_one_part_in_ten_to_the_twelfth_is_caught():
-    epsilon, delta = 0.1, 1e-5
-    law = OptimalChances(epsilon, delta * (1 + 1e-12))
-
-    assert law[1] > Fraction(delta) * WHOLE
-
-
 def test_coins_of_a_law_that_is_too_long_for_a_table():
     """Unseeded: each side of a fair coin misses 60 draws once in 10^18."""
     law = OptimalChances(1e-12, 1e-15)

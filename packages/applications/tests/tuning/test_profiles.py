@@ -16,7 +16,6 @@ from dpselect_applications.tuning import (
     Geometric,
     Logarithmic,
     Profile,
-    TruncatedNegativeBinomial,
     best_probabilities,
     profile_of_best,
     profiles,
@@ -95,48 +94,6 @@ def coarse(monkeypatch):
 @pytest.mark.usefixtures("coarse")
 def test_no_pair_of_laws_is_above_the_bound(law):
     assert max(excesses(law)) <= 1e-12
-
-
-def one_less(self, shares):
-    """The rate of a law whose shape is smaller by one."""
-    return self.mean * (1 + (1 / self.stop - 1) * shares) ** -self.shape
-
-
-MUTANTS = {
-    "half the runs": lambda patch: patch.setattr(
-        profiles, "_mixture", halved(profiles._mixture.__wrapped__)
-    ),
-    "the rate of another shape": lambda patch: patch.setattr(
-        TruncatedNegativeBinomial, "rate", one_less
-    ),
-    "a share that stays": lambda patch: patch.setattr(
-        Profile, "largest_share", lambda _self, shares: shares
-    ),
-    "no failure": lambda patch: patch.setattr(
-        Profile,
-        "at",
-        lambda self, at: np.interp(at, self.ratios, self.deltas) - self.deltas[-1],
-    ),
-}
-
-
-def halved(mixture):
-    """Return a mixture of half the weight."""
-
-    def found(*arguments):
-        places, weights = mixture(*arguments)
-        return places, weights / 2
-
-    found.cache_clear = lambda: None
-    return found
-
-
-@pytest.mark.parametrize("mutant", MUTANTS)
-@pytest.mark.usefixtures("coarse")
-def test_a_wrong_formula_is_below_a_true_profile(monkeypatch, mutant):
-    with monkeypatch.context() as patch:
-        MUTANTS[mutant](patch)
-        assert any(excess > 1e-3 for excess in excesses(Geometric(mean=4)))
 
 
 @cache
