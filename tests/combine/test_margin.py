@@ -47,19 +47,6 @@ def test_the_sweep_equals_the_comparison_of_all_pairs(ties):
     assert (dp.margin(flat).scores == dp.margin(each).scores).all()
 
 
-def test_a_margin_is_an_objective_of_unit_scores():
-    part = dp.Objective([3, 1], dp.GlobalSensitivity(7, EDGE), candidates=["a", "b"])
-    combined = dp.margin([part, part])
-
-    assert combined.sensitivity.bound == 1
-    assert combined.neighbours is EDGE
-    assert combined.candidates == ["a", "b"]
-    # Flat, so that either direction holds; no lead is the largest possible one.
-    assert combined.direction is not None
-    assert combined.highest is None
-    assert not combined.monotone
-
-
 @pytest.mark.slow
 @given(several_objectives())
 def test_nobody_on_the_front_is_beaten(objectives):

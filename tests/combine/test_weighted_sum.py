@@ -1,6 +1,5 @@
 """Weighted sums of objectives."""
 
-import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
@@ -53,50 +52,6 @@ def test_a_sum_is_monotone_only_if_that_is_claimed_or_one_objective_counts():
     assert dp.weighted_sum(parts, [1, 1], monotone=True).monotone
     assert dp.weighted_sum(parts, [-1, 0]).monotone
     assert not dp.weighted_sum([counts(3, 5, monotone=False)], [1]).monotone
-
-
-@st.composite
-def terms_with_a_direction(draw, n=5):
-    """Objectives whose sensitivity goes with the score, or is flat, and their weights.
-
-    Weights are such that all terms have the same direction.
-    """
-    direction = draw(st.sampled_from(["non-decreasing", "non-increasing"]))
-    parts, weights = [], []
-    for _ in range(draw(st.integers(1, 3))):
-        scores = np.array(draw(st.lists(st.integers(-5, 5), min_size=n, max_size=n)), float)
-        weight = draw(st.sampled_from([-3.0, -1.0, 0.5, 1.0]))
-        slope = 1 if (weight > 0) == (direction == "non-decreasing") else -1
-        widths = 6.0 + slope * scores
-        local = dp.ElementSensitivity(
-            lambda t, widths=widths: widths + t, 40.0, ADD_REMOVE, horizon=9
-        )
-        own = "non-decreasing" if slope == 1 else "non-increasing"
-        flat = draw(st.booleans())
-        parts.append(
-            dp.Objective(scores, dp.GlobalSensitivity(2, ADD_REMOVE))
-            if flat
-            else dp.Objective(scores, local, direction=own)
-        )
-        weights.append(weight)
-    return direction, parts, weights
-
-
-@given(terms_with_a_direction(), st.sampled_from([dp.weighted_sum, dp.disjoint_sum]))
-def test_a_direction_that_is_stated_is_that_of_the_sum(drawn, combine):
-    direction, parts, weights = drawn
-    total = combine(parts, weights)
-    flat = all(part.sensitivity.flat for part in parts)
-
-    assert (total.direction is None) == (len(parts) > 1 and not flat)
-    if total.direction is not None:
-        assert flat or total.direction == direction
-        best = dp.scaling.shifted(total, total.direction).argmax()
-        assert total.scores[best] == total.scores.max()
-        sign = 1 if total.direction == "non-decreasing" else -1
-        for t in range(3):
-            delta = sign * np.broadcast_to(total.sensitivity.at(t), total.scores.shape)
-            assert (np.diff(delta[np.argsort(total.scores)]) > -1e-9).all()
 
 
 @given(

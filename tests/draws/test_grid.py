@@ -6,11 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-import dpselect as dp
 from dpselect.draws import grid
 from dpselect.draws.exact import selection
 from dpselect.draws.grid import to_grid, to_steps
-from dpselect_conformance import replay
 
 unit_scores = st.floats(-(2.0**31), 2.0**31)
 
@@ -70,24 +68,3 @@ def test_the_unit_of_steps_is_public(scores, l1, step):
     if step is not None:
         assert here.unit == step
         assert here.l1 == max(1, floor(l1 / step * (1 + 2.0**-40)))
-
-
-CROSSINGS = [1.0, 2.0, 1023.0, 1024.0, 2.0**20 - 1, 2.0**49 - 1, 2.0**53 - 1]
-
-
-@pytest.mark.parametrize("step", [None, 1])
-@pytest.mark.parametrize("noise", ["laplace", "gaussian"])
-@pytest.mark.parametrize("base", CROSSINGS)
-def test_replays_of_a_sequence_find_the_same_grid_on_both_sides_of_a_power_of_two(
-    base, noise, step
-):
-    """The scores' largest one is a power of two in one database alone."""
-    votes = dp.GlobalSensitivity(1, "add-remove", l1=1)
-    delta = {"delta": 1e-6} if noise == "gaussian" else {}
-    mechanism = dp.NoisySequence(epsilon=1.0, noise=noise, **delta)
-
-    def release(scores):
-        return mechanism.release(dp.Objective(scores, votes, step=step), k=2)
-
-    report = replay(release, [base, 0.0, 1.0], [base + 1, 0.0, 1.0])
-    assert report.ok, str(report)

@@ -44,24 +44,6 @@ def test_pairwise_is_optimal_for_two_counts_on_every_database(epsilon):
         assert ours[i] == pytest.approx(least, rel=1e-6)
 
 
-@pytest.mark.parametrize("epsilon", [0.5, 1.0, 2.0])
-def test_errors_of_three_counts_lie_between_the_bounds(epsilon):
-    """Theorem 53 for three candidates: ties with one other, and with both."""
-    databases = list(product(range(4), repeat=3))
-    mechanism = dp.PairwiseLocalDampening(epsilon=epsilon, draw=dp.draws.PermuteAndFlip())
-    for x in databases:
-        best, second, last = sorted(x, reverse=True)
-        if best == second:
-            continue
-        law = mechanism.probabilities(dp.Objective(list(x), ONE_MORE, monotone=True))
-        error = 1 - law[x.index(best)]
-        least = max(exp(-epsilon * (best - second)) / 2, exp(-epsilon * (best - last)) * 2 / 3)
-        leads = np.array([best - second, best - last])
-        most = np.exp(-epsilon * (leads.min() + leads) / 2).sum() / 2
-
-        assert least * (1 - 1e-12) <= error <= most * (1 + 1e-12)
-
-
 @pytest.mark.parametrize("epsilon", [0.5, 1.5])
 def test_no_mechanism_resolves_a_smaller_lead(epsilon):
     """Theorem 51: the least probability of an error, of any mechanism, at a lead of q."""

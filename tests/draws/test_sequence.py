@@ -43,15 +43,3 @@ def test_laws_by_enumeration(counts, noise):
     assert sequence.all_before(given, noise, chosen) == pytest.approx(
         masses[order[:, 2] == 1].sum(), abs=1e-7
     )
-
-
-@pytest.mark.parametrize("noise", NOISES, ids=lambda noise: type(noise).__name__)
-def test_candidates_that_are_far_behind_change_nothing(noise):
-    """One is beyond what noise can make up, and the other twice as near."""
-    behind = -int(2 * noise.reach)
-    given = np.array([3, behind - 9, 5, behind // 2])
-
-    assert sequence.first(given, noise)[[0, 2]] == pytest.approx(
-        sequence.first(given[[0, 2]], noise), abs=1e-12
-    )
-    assert sequence.included(given, noise, 2) == pytest.approx([1, 0, 1, 0], abs=1e-7)

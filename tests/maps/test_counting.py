@@ -1,7 +1,5 @@
 """Counts and overlaps against their definitions, in exact fractions."""
 
-from fractions import Fraction
-
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
@@ -9,7 +7,7 @@ from hypothesis import given, strategies as st
 from dpselect.maps import CountedCells, Overlap, counting, lattice_rectangles
 from dpselect.maps.box import POSITIONS, Box
 from dpselect.maps.partition import nested, uniform_grid
-from support.map_definitions import cells_of, inside, share
+from support.map_definitions import cells_of, inside
 
 UNIT = Box(0, 0, 1, 1)
 LATTICE = Box(0, 0, POSITIONS, POSITIONS)
@@ -62,27 +60,6 @@ def test_rectangles_hold_the_points_that_are_in_them(points, queries):
     expected = [sum(inside(x, y, query) for x, y in points) for query in queries]
 
     assert as_points(points).in_rectangles(np.array(queries)).tolist() == expected
-
-
-@every_partition
-@given(query=edges(), seed=st.integers(0, 99))
-def test_overlaps_are_areas_over_areas(partition, query, seed):
-    counts = np.random.default_rng(seed).integers(-9, 10, partition.cells).tolist()
-    alpha = [share(cell, query) for cell in cells_of(partition)]
-    queries = np.array([query])
-    overlap = Overlap.of(partition, queries)
-    answer = CountedCells(partition, np.array(counts, dtype=float)).answers(queries)
-    cut = [a for a in alpha if 0 < a < 1]
-
-    assert answer[0] == pytest.approx(
-        float(sum(map(Fraction.__mul__, alpha, map(Fraction, counts)))), abs=1e-9
-    )
-    assert overlap.l1[0] == pytest.approx(float(sum(alpha)), abs=1e-9)
-    assert overlap.l2[0] ** 2 == pytest.approx(float(sum(a * a for a in alpha)), abs=1e-9)
-    assert overlap.largest[0] == pytest.approx(
-        float(max((max(a, 1 - a) for a in cut), default=0))
-    )
-    assert overlap.spread[0] == pytest.approx(float(max(cut) + 1 - min(cut)) if cut else 0)
 
 
 @pytest.mark.parametrize("shuffled", [False, True])

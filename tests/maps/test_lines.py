@@ -84,22 +84,6 @@ def test_every_engine_counts_points_on_edges_and_beyond_alike(engine, bounds, ou
             assert there.in_cells(partition).tolist() == counts.tolist()
 
 
-@settings(max_examples=15)
-@given(
-    st.sampled_from([*BOUNDS.values(), (0.1 + 0.2, 1 / 3, 1.1, 2 / 3)]),
-    st.integers(1, 40),
-    st.integers(1, 8),
-)
-def test_grids_are_nested(bounds, size, times):
-    """A line of a coarse grid is one of every finer grid whose size it divides."""
-    box = Box.of(bounds)
-    for axis in (0, 1):
-        coarse = box.lines(axis, np.arange(size + 1), size)
-        fine = box.lines(axis, np.arange(size * times + 1), size * times)
-        assert fine[::times].tolist() == coarse.tolist()
-        assert (np.diff(fine) >= 0).all()
-
-
 @settings(max_examples=20)
 @given(
     st.sampled_from([*BOUNDS.values(), (0.1 + 0.2, 1 / 3, 1.1, 2 / 3)]),

@@ -97,24 +97,6 @@ def test_areas_are_called_by_their_only_column_of_texts_that_all_differ():
         called(areas, "nam")
 
 
-def test_intervals_hold_as_often_as_their_level_says():
-    """On an even map of whole cells, by the law of their noise: 400 intervals, six sigma."""
-    even_points = np.stack(np.meshgrid(np.arange(40), np.arange(40)), axis=2).reshape(-1, 2)
-    query = dp.Map(bounds=(0, 0, 40, 40), grids=[20], epsilon=0.5, neighbours="add-remove")
-    cells = [[x, y, x + 2, y + 2] for x in range(0, 40, 2) for y in range(0, 40, 2)]
-    found = query.release(even_points).estimate(cells)
-    low, high = found.intervals(0.8)
-    hits = ((low <= 4) & (high >= 4)).mean()
-
-    assert low.min() == 0
-    within = 1 - 2 * np.exp(-0.5 * 5) / (1 + np.exp(-0.5))  # errors of at most four points
-    assert within > 0.8
-    assert abs(hits - within) < 6 * np.sqrt(within * (1 - within) / 400)
-    for wrong in (0, 1, float("nan")):
-        with pytest.raises(ParameterError, match="level"):
-            found.intervals(wrong)
-
-
 @pytest.mark.parametrize("cells", [1, 2, 3, 4, 5, 8, 20, 100, 400])
 @pytest.mark.parametrize("scale", [0.25, 0.4, 0.8, 3.0, 40.0])
 def test_sums_of_noise_are_within_intervals_by_their_law(scale, cells):
@@ -195,17 +177,6 @@ def test_counts_are_fitted_from_the_whole_box_down(counts):
         assert fitted[2 * a : 2 * a + 2, 2 * b : 2 * b + 2].ravel() == pytest.approx(
             projected_on(quarters[a, b], given_ones[a, :, b, :].ravel(), np.ones(4)), abs=1e-6
         )
-
-
-@pytest.mark.parametrize("grid", [1, 13, (3, 50)])
-def test_nonnegative_counts_of_any_grid_keep_the_total(grid):
-    part = uniform_grid(grid)
-    counts = np.random.default_rng(0).integers(-20, 30, part.cells).astype(float)
-    fitted = nonnegative(part, counts)
-
-    assert (fitted >= 0).all()
-    assert fitted.sum() == pytest.approx(max(counts.sum(), 0))
-    assert nonnegative(part, -np.abs(counts)).sum() == 0
 
 
 def test_consistent_counts_are_the_mean_of_both_measurements(map_):

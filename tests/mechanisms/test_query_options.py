@@ -2,26 +2,19 @@
 
 Every query of a table with a ``mechanism`` is asked with every mechanism, every option and
 numbers at, inside and far beyond its bounds. It is refused before it has data, or on all pairs
-of neighbours of a small universe its loss is at most what its plan states: of a single draw the
-hockey-stick divergence and the Rényi divergences of the exact laws, of several what a replay
-finds.
+of neighbours of a small universe its loss is at most what its plan states, by a replay.
 """
 
 from collections import Counter
 from dataclasses import fields
 from functools import cache, partial
 from itertools import combinations, combinations_with_replacement, permutations, product
-from math import exp, inf, nan, nextafter
+from math import inf, nan, nextafter
 
-import numpy as np
 import polars as pl
 import pytest
 
 import dpselect as dp
-from dpselect.audit import renyi
-from dpselect.draws import Exponential, LaplaceNoisyMax, PermuteAndFlip
-from dpselect.draws.exact.samplers import intercepted
-from dpselect.draws.grid import SENSITIVITY, to_grid
 from dpselect.errors import ParameterError
 from dpselect.mechanisms import MECHANISMS, by_name
 from dpselect.networks import Graph
@@ -30,15 +23,6 @@ from dpselect_conformance import replay
 from support.releases import all_cases
 
 EPSILON = 1.0
-ORDERS = (1.001, 1.5, 2.0, 4.0, 32.0)
-ONE_ROUND = {
-    "dpselect.draws.exact.selection.top_k_gumbel_noise": Exponential(),
-    "dpselect.draws.exact.selection.top_k_exponential_noise": PermuteAndFlip(),
-    "dpselect.draws.exact.selection.top_k_laplace_noise": LaplaceNoisyMax(),
-}
-EACH = "dpselect.draws.exact.selection.largest_of_each"
-LAPLACE = "dpselect.draws.exact.noisy_counts.discrete_laplace"
-
 LARGEST = 1.7976931348623157e308
 NUMBERS = [
     *(0, 5e-324, 1e-300, 1e-200, 1e-9, 0.5, nextafter(1, 0), 1, nextafter(1, 2), 3, 2.0**30),
@@ -183,76 +167,6 @@ def pairs_of(name):
     return UNIVERSE[name][2]()
 
 
-def draws_of(query, database):
-    """Return the draws of one release, with all that samplers are given."""
-    seen = []
-
-    def handler(name, draw, args, kwargs):
-        seen.append((name, args, kwargs))
-        return draw()
-
-    with intercepted(handler):
-        query.release(database)
-    return seen
-
-
-def laws(here, there):
-    """Return the laws of two single draws: of independent parts, those of each of them."""
-    [(name, args, more)], [(other, args2, more2)] = here, there
-    assert (name, more, args[1:]) == (other, more2, args2[1:])
-    if name in ONE_ROUND:
-        rule, k = ONE_ROUND[name], args[2]
-        assert k == 1
-        each = [
-            rule.probabilities(to_grid(one[0]) / SENSITIVITY, args[1]) for one in (args, args2)
-        ]
-        return [tuple(each)]
-    if name == EACH:
-        rows = zip(*(to_grid(one[0]) / SENSITIVITY for one in (args, args2)), strict=True)
-        rule = PermuteAndFlip()
-        return [tuple(rule.probabilities(row, args[1]) for row in pair) for pair in rows]
-    assert name == LAPLACE
-    moved = np.abs(np.asarray(args[0], dtype=object) - np.asarray(args2[0], dtype=object))
-    alpha = exp(-1 / args[1])
-    return [moved_by(int(one), alpha) for one in moved if one]
-
-
-def moved_by(steps, alpha):
-    """Return the law of discrete Laplace noise, and that of the noise moved by some steps.
-
-    Beyond 0 and the steps the ratio of both is the same, so each tail is one value.
-    """
-    between = (1 - alpha) / (1 + alpha) * alpha ** np.arange(1, steps)
-    law = np.array([1, *between * (1 + alpha), alpha**steps]) / (1 + alpha)
-    return law, law[::-1]
-
-
-def loss(parts):
-    """Return the largest privacy loss of independent parts."""
-    return sum(float(np.abs(np.log(p / q)).max()) for p, q in parts)
-
-
-def excess(parts, epsilon):
-    """Return the delta at epsilon, in the worse direction."""
-    if loss(parts) <= epsilon * (1 + 1e-9):
-        return 0.0
-    p, q = np.ones(1), np.ones(1)
-    for one, other in parts:
-        p, q = np.outer(p, one).ravel(), np.outer(q, other).ravel()
-    return max(np.maximum(a - exp(epsilon) * b, 0).sum() for a, b in ((p, q), (q, p)))
-
-
-def divergence(parts, order):
-    """Return the Rényi divergence of independent parts, in the worse direction."""
-    return max(
-        sum(
-            renyi(pair[at] / pair[at].sum(), pair[1 - at] / pair[1 - at].sum(), order)
-            for pair in parts
-        )
-        for at in (0, 1)
-    )
-
-
 def asked(name, mechanism):
     kind, given, _ = UNIVERSE[name]
     return kind(**given, mechanism=mechanism)
@@ -293,20 +207,8 @@ def is_free(name, option, value):
 
 
 def check(query, pairs):
-    plan = query.plan
-    rho = sum(spend.rho_of_all for spend in plan.spends)
-    databases = {id(one): one for pair in pairs for one in pair}
-    drawn = {at: draws_of(query, one) for at, one in databases.items()}
     for x, y in pairs:
-        here, there = drawn[id(x)], drawn[id(y)]
-        if len(here) != 1:
-            report = replay(query.release, x, y)
-            assert report.ok, (query, report)
-            continue
-        parts = laws(here, there)
-        assert excess(parts, plan.epsilon) <= plan.delta, query
-        for order in ORDERS:
-            assert divergence(parts, order) <= rho * order * (1 + 1e-9), (query, order)
+        replay(query.release, x, y).raise_if_failed()
 
 
 def test_every_query_of_a_table_with_a_mechanism_is_looked_at():

@@ -93,19 +93,6 @@ def test_a_choice_follows_it_unless_a_mechanism_is_named():
     assert (choose(k=3).spend.times, choose(k=2).spend.times) == (1, 2)
 
 
-def test_an_error_bound_of_several_is_that_of_each_draw():
-    """Of rounds at a k-th of epsilon, and of the noise of a sequence, which is for all."""
-    rounds = choose(k=2).error(facts(500), "edges")
-    one = dp.PermuteAndFlip(epsilon=0.5).error_bound(facts(500), "edges")
-
-    assert (rounds.value, rounds.unit) == (
-        one.value,
-        "edges below the best not yet drawn, in each draw",
-    )
-    assert choose(k=1).error(facts(500), "edges").unit == "edges below the best"
-    assert choose(above=3).error(facts(500), "edges") is None
-
-
 @pytest.mark.parametrize("k", [1, 4])
 def test_the_exact_law_keeps_to_the_bounds_of_theorem_36(k):
     """Counts of one value a person: what any mechanism needs, and what is enough here."""

@@ -10,7 +10,6 @@ from math import fsum
 
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
 
 from dpselect.networks.betweenness import by_codegrees, by_degrees as betweenness_by_degrees
 from dpselect.networks.density import by_spread
@@ -186,15 +185,3 @@ def test_sums_of_small_terms_keep_their_digits():
 
     exact = fsum(sensitivity.at(t).item() for t in range(90_000))
     assert sensitivity.cumulative(90_000) == pytest.approx(exact, rel=1e-15, abs=0)
-
-
-@given(st.integers(2, 60), st.data())
-def test_the_codegree_form_is_the_larger_of_its_two_terms(max_degree, data):
-    d = data.draw(st.integers(0, max_degree))
-    h = data.draw(st.integers(0, d))
-    sensitivity = by_codegrees(np.array([d]), np.array([h]), max_degree)
-
-    for t in range(max_degree + 2):
-        k = min(h + t, max_degree - 1)
-        expected = max(min(d + t, max_degree - 1), k * (k - 1) / 4)
-        assert sensitivity.at(t).item() == expected

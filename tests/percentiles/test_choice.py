@@ -156,15 +156,3 @@ def test_a_release_says_which_method_was_chosen_and_a_budget_keeps_it(tmp_path):
     assert first.to_dict()["chosen"] == first.chosen
     assert str(first).endswith(f"chosen: {first.chosen}")
     assert (again.repeated, again.chosen, again.answer) == (True, first.chosen, first.answer)
-
-
-def test_a_lazy_frame_gives_only_ranks_of_the_candidates(monkeypatch):
-    """All that any method needs is counted before the method is drawn."""
-    rows = pl.LazyFrame({"v": np.arange(900.0)})
-    query = dp.Percentiles(
-        column="v", p=[50, 90, 99], upper=1000, step=1, epsilon=9.0, neighbours="add-remove"
-    )
-    draw = query.design().prepare(rows)
-    monkeypatch.setattr("dpselect.percentiles.reading.counts_in", None)
-
-    assert len(draw(query.plan).answer) == 3

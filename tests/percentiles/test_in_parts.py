@@ -11,7 +11,6 @@ import dpselect as dp
 from dpselect.draws import above_threshold
 from dpselect.errors import ParameterError
 from dpselect.percentiles.methods import Draws
-from dpselect.percentiles.prediction import Simulated
 from dpselect.percentiles.reading import Records, counts_of
 from dpselect.percentiles.sparse_vector import InParts
 from dpselect.tables.people import PeopleCap
@@ -175,54 +174,8 @@ def test_any_records_have_ascending_answers_among_the_candidates(values, number)
                     assert set(found) <= {0.0, 1.0, 2.0, 3.0}
 
 
-@pytest.mark.parametrize("p", [1.0, 99.0])
-def test_a_false_alarm_is_as_early_as_the_threshold_is_late(p):
-    """By what raises it: of records that fall off as in ``sparse_vector``, in the mean."""
-    few, points = 200_000 * 0.01, np.arange(2001.0)
-    method = of(tuple(sorted((p, 50.0))), points=points, assumed=200_000, epsilon=0.02)
-    [part] = method.parts()
-    noise, raised = method.noise_scale(is_last=part.is_last), method.raised(part)
-    visited = points if part.upwards else points[::-1]
-    at = np.flatnonzero(raised)
-    growth = 1 / visited[at] * np.exp(raised[at] / noise)
-    early = noise * (np.log(noise / (growth * few * np.log(100))) + 0.5772)
-
-    assert at.size > 1000
-    assert np.abs(early - noise).max() <= 0.51
-
-
-@pytest.mark.parametrize("p", [(10.0, 90.0), (25.0, 50.0, 75.0)])
-def test_exact_draws_and_experiments_have_one_law(p):
-    """Each value of 4,000 draws, within 5 standard deviations of a count."""
-    values = np.repeat(np.arange(20.0), 5)
-    method = of(p, points=np.arange(20.0), epsilon=0.5, assumed=100)
-    ranks = counts_of(values, method.points).some(np.zeros(4000, dtype=int))
-    noisy = np.full(4000, 100)
-    both = (
-        method.draw(ranks, noisy),
-        method.draw(ranks, noisy, Simulated(np.random.default_rng(0))),
-    )
-    for columns in zip(*(drawn.astype(int).T for drawn in both), strict=True):
-        first, second = (np.bincount(one, minlength=20) for one in columns)
-
-        assert (np.abs(first - second) <= 5 * np.sqrt(first + second + 1)).all()
-
-
 def test_there_is_no_closed_law_and_no_epsilon_below_the_limit_of_the_noise():
     with pytest.raises(ParameterError):
         of("both").probabilities(counts_of(np.arange(3.0), POINTS))
     with refused("epsilon"):
         of("both", epsilon=1e-300)
-
-
-@pytest.mark.parametrize(
-    "p", [(1, 5, 90), (1, 5, 10, 90), (10, 50, 90), (5, 90, 95, 99)], ids=str
-)
-@pytest.mark.parametrize("value", range(4))
-def test_what_a_part_from_the_other_end_holds_is_found_there(p, value):
-    """Of records that are all alike, with more percentiles than candidates, too."""
-    for last in (value, value + 1, 9):
-        query = dp.Percentiles(
-            p=p, candidates=range(last + 1), epsilon=1e4, neighbours="add-remove"
-        )
-        assert query.release([value] * 10).answer == (value,) * len(p)

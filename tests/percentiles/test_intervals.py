@@ -200,37 +200,6 @@ def test_tails_are_those_of_the_noise(scale, part):
         assert tail.at(units) == pytest.approx(exact, abs=1e-12)
 
 
-def test_tails_on_a_grid_are_no_smaller():
-    fine, coarse = (noise_tail(100.0, Fraction(a, b), 3, 2) for a, b in ((1, 2), (500, 1000)))
-    assert coarse.grid == fine.grid == 1
-    part = Fraction(50_001, 100_000)
-    rough = noise_tail(100.0, part, 3, 2)
-    assert rough.grid > 1
-    for records in (-1000, 0, 500, 2000):
-        near = fine.at(2 * records)
-        assert near <= rough.at(part.denominator * records) <= near + 0.01
-
-
-@pytest.mark.parametrize("relation", ["add-remove", "substitute"])
-def test_one_step_changes_the_counts_by_what_is_paid(relation):
-    records, points = Records(Neighbours(relation)), np.arange(VALUES) * 1.0
-    made = Intervals((50,), points, records, 1.0, 0.95)
-    most = 0
-    for at in range(VALUES):
-        cuts = cuts_around([at], VALUES)
-        counts = {rows: np.array(bins_of(rows, points, cuts)) for rows in databases(3)}
-        for (one, held), (other, now) in product(counts.items(), repeat=2):
-            more = sorted(other) in (sorted((*one, x)) for x in range(VALUES))
-            swapped = len(one) == len(other) and any(
-                sorted(other) == sorted((*one[:i], *one[i + 1 :], x))
-                for i in range(len(one))
-                for x in range(VALUES)
-            )
-            if more if relation == "add-remove" else swapped:
-                most = max(most, int(np.abs(held - now).sum()))
-    assert made.scale == pytest.approx(most)
-
-
 def of_persons(held):
     """Return the rows of a person who stays, and of one with some values more."""
     rows = [("stays", 1), *(("one", value) for value in held)]
@@ -268,42 +237,6 @@ def query(**more):
             **more,
         }
     )
-
-
-def test_without_noise_the_interval_is_the_value():
-    release = query(p=[25, 50]).release([3] * 400 + [7] * 600)
-    assert release.answer == (3.0, 7.0)
-    assert release.interval == ((3.0, 3.0), (7.0, 7.0))
-    assert release.table() == {
-        "p": [25, 50], "value": [3, 7], "low": [3, 7], "high": [3, 7], "usable": [True, True],
-    }  # fmt: skip
-    assert "50  7 (7 to 7)" in str(release)
-    assert release.released()["interval"] == [[3.0, 3.0], [7.0, 7.0]]
-
-
-def test_intervals_cost_an_eleventh_or_the_share_that_is_given():
-    usual = query(epsilon=11.0).plan
-    given = query(epsilon=11.0, interval_share=0.5).plan
-
-    for plan, left in ((usual, 10.0), (given, 5.5)):
-        *values, intervals = (spend.epsilon for spend in plan.spends)
-        assert (sum(values), intervals) == pytest.approx((left, 11.0 - left))
-
-
-def test_under_a_cap_an_interval_says_that_it_is_of_the_counted_rows():
-    """Sixty rows of one person, of which one counts: the median of all rows is 50."""
-    rows = {"u": [0] * 60 + [*range(1, 41)], "v": [50] * 60 + [5] * 40}
-    asked = {"column": "v", "p": 50, "candidates": [5, 50], "interval": 0.95}
-    price = {"epsilon": 1000.0, "neighbours": "add-remove"}
-    counted = dp.Percentiles(user="u", max_per_user=1, **asked, **price)
-    release = counted.release(pl.DataFrame(rows))
-
-    assert (release.answer, release.interval) == ((5,), ((5, 5),))
-    said = "holds the percentile of the counted rows alone (at most 1 of each 'u') with"
-    assert said in str(release)
-    every = dp.Percentiles(**asked, **price).release(pl.DataFrame(rows))
-    assert (every.answer, every.interval) == ((50,), ((50, 50),))
-    assert every.meaning == "holds the percentile of these records with probability 0.95"
 
 
 def stopped(*_):

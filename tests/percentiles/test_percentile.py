@@ -13,44 +13,6 @@ from dpselect.percentiles import percentile, rank_of, record
 from support.refusals import refused
 
 
-@pytest.mark.parametrize(
-    ("p", "n", "rank"),
-    [
-        (50, 1, 1),
-        (50, 3, 2),
-        (50, 4, 3),
-        (1, 5, 1),
-        (100, 5, 5),
-        (99, 5, 5),
-        (99, 99, 99),
-        (99, 100, 100),
-        (7, 99, 7),
-        (99.9, 999, 999),
-    ],
-)
-def test_the_rank_is_the_ceiling_of_p_n_plus_one_cut_to_the_records(p, n, rank):
-    assert rank_of(p, n) == rank
-
-
-def test_the_scores_are_distances_to_the_percentile():
-    objective = percentile([4, 9, 1, 6], p=40, upper=10)
-
-    assert objective.scores.tolist() == [0, -5, -3, -2]
-    assert objective.neighbours is dp.Neighbours.SUBSTITUTE
-    assert objective.sensitivity.bound == 10
-    assert not objective.monotone
-    assert (objective.highest, objective.direction) == (0, "non-decreasing")
-
-
-@pytest.mark.parametrize("p", [1, 30, 50, 90, 100])
-def test_the_best_of_many_records_is_at_the_rank_in_order(p):
-    """Few of them are in order after any partition."""
-    values = np.random.default_rng(0).permutation(2000)
-    best = int(percentile(values, p=p, upper=2000).scores.argmax())
-
-    assert values[best] == sorted(values)[rank_of(p, 2000) - 1]
-
-
 def test_labels_are_released_in_place_of_row_numbers():
     objective = percentile([4, 9], p=50, upper=10, labels=["ada", "bob"])
 

@@ -7,14 +7,13 @@ from math import inf, nan
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, strategies as st
 
 import dpselect as dp
 from dpselect.percentiles.candidates import Range, places_of, starts_of
-from dpselect.percentiles.reading import Records, counts_of
+from dpselect.percentiles.reading import Records
 from support.engines import every_engine, held_by
 from support.neighbours import are_neighbours
-from support.placing import decimal, nearest
+from support.placing import decimal
 from support.ranks import ranks_in
 
 ADDED = dp.Neighbours.ADD_REMOVE
@@ -70,32 +69,6 @@ def test_a_number_counts_at_the_nearest_decimal_of_a_range(name):
 
     assert found.tolist() == [by_definition(points, number) for number in numbers]
     assert points.places(points.at(at)).tolist() == at.tolist()
-
-
-@given(
-    st.lists(st.integers(-60, 60), min_size=1, max_size=8),
-    st.lists(st.one_of(st.integers(-130, 130), st.sampled_from([inf, -inf])), max_size=8),
-    st.sampled_from([1, 8, 10, 10**9]),
-)
-def test_a_number_counts_at_the_nearest_of_listed_candidates(listed, numbers, parts):
-    points = np.array(listed) / parts
-    values = np.array(numbers, dtype=float) / (2 * parts)
-    ascending = sorted(set(points.tolist()))
-
-    found = places_of(points, values)
-
-    assert found.tolist() == [nearest(value, ascending) for value in values.tolist()]
-
-
-def test_listed_values_of_a_range_are_those_of_the_range():
-    for points in (Range(0.1, 0.7, 0.1), Range(-3, 40, 0.07), Range(1e6, 1e6 + 2, 0.01)):
-        listed = points.at(range(len(points)))
-        numbers = numbers_around(points)[0]
-
-        assert places_of(listed, numbers).tolist() == points.places(numbers).tolist()
-        ours = counts_of(numbers, listed)
-        theirs = Records(ADDED).counted(numbers, points)
-        assert ours.upto.tolist() == theirs.upto.tolist()
 
 
 DATABASES = [

@@ -82,20 +82,6 @@ def test_listed_candidates_grow_away_from_zero():
     assert around(np.array([3.0]), 100).tolist() == [0]
 
 
-def test_few_values_of_a_range_are_listed():
-    """Up to 100,001 of them; more are drawn from cells, whatever their number."""
-    asked = {"p": 50, "lower": -5, "epsilon": 1.0, "neighbours": "add-remove"}
-
-    listed = dp.Percentiles(upper=4, step=9e-5, **asked)
-    longer = dp.Percentiles(upper=4.00009, step=9e-5, **asked)
-
-    assert len(listed.design().points) == 100_001
-    assert isinstance(listed.design().points, np.ndarray)
-    assert isinstance(longer.design().points, Range)
-    few = dp.Percentiles(upper=-4, step=0.25, **asked)
-    assert few.design().points.tolist() == [-5, -4.75, -4.5, -4.25, -4]
-
-
 @pytest.mark.parametrize("upper", [None, 7, np.inf])
 @pytest.mark.parametrize("lower", [None, -np.inf])
 def test_a_range_without_a_lower_end_can_be_written_down(lower, upper):

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 import dpselect as dp
-from dpselect.draws.above_threshold import log_probability, stop_probabilities
+from dpselect.draws.above_threshold import log_probability
 from dpselect.percentiles.reading import Records, counts_of
 from dpselect.percentiles.sparse_vector import ByThreshold
 from support.neighbours import are_neighbours
@@ -78,20 +78,6 @@ def test_no_end_needs_to_be_known(low, high, value):
 
     assert "AboveThreshold" in release.chosen
     assert abs(release.candidate - reached) <= 0.02 * abs(reached) + 0.5
-
-
-def test_false_alarms_do_not_depend_on_how_many_candidates_are_visited():
-    """No record is near: only noise stops it, at a rate in proportion to the growth."""
-    values = np.full(2000, 10.0)
-    chances = []
-    for step in (0.5, 5.0):
-        by = single(99, BOTH[0], upwards=False, points=np.arange(0, 1e4, step), assumed=2000)
-        [queries] = np.asarray(by.queries(counts_of(values, by.points)))
-        law = stop_probabilities(queries, by.threshold, *by.scales, 1)[0]
-        chances.append(law[:-1][by.visited > 1000].sum())
-
-    assert chances[1] == pytest.approx(chances[0], rel=0.01)
-    assert chances[0] > 1e-9
 
 
 def test_raised_thresholds_leave_the_loss_as_it_is():

@@ -4,7 +4,6 @@
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from functools import partial
-from zoneinfo import ZoneInfo
 
 import duckdb
 import narwhals as nw
@@ -117,56 +116,6 @@ def test_answers_of_a_ledger_are_read_as_they_were_drawn(tmp_path):
     assert again.repeated
     assert (again.answer, again.interval) == (first.answer, first.interval)
     assert "4 days (" in str(again)
-
-
-@pytest.mark.parametrize(
-    ("values", "asked"),
-    [
-        (IN, QUESTIONS["date"]),
-        (np.array(IN, dtype="datetime64[D]"), QUESTIONS["date"]),
-        (TABLE["in"], QUESTIONS["date"]),
-        (AT, QUESTIONS["time"]),
-        (np.array(AT, dtype="datetime64[ns]"), QUESTIONS["time"]),
-        ([one.replace(tzinfo=UTC) for one in AT], {
-            **QUESTIONS["time"],
-            "lower": datetime(2024, 1, 1, tzinfo=UTC),
-            "upper": datetime(2024, 1, 13, tzinfo=UTC),
-        }),
-        (TABLE["stay"], QUESTIONS["duration"]),
-        (TABLE["stay"].to_numpy(), QUESTIONS["duration"]),
-        (TABLE["pay"], QUESTIONS["decimal"]),
-    ],
-)  # fmt: skip
-def test_values_need_no_table(values, asked):
-    answer = query({**asked, "column": None}, p=50).release(values).candidate
-    expected = sorted(values.to_list() if isinstance(values, pl.Series) else list(values))
-    middle = expected[(N + 1) // 2]
-    if isinstance(middle, np.datetime64 | np.timedelta64):
-        middle = middle.astype(
-            "datetime64[us]" if middle.dtype.kind == "M" else "m8[us]"
-        ).item()
-    if type(answer) is date and isinstance(middle, datetime):
-        middle = middle.date()
-    assert abs(answer - middle) <= asked["step"]
-
-
-ZONE = ZoneInfo("Europe/Berlin")
-
-
-@pytest.mark.parametrize(
-    ("lower", "upper", "zone"),
-    [
-        (datetime(2026, 1, 1, tzinfo=ZONE), datetime(2026, 2, 1, tzinfo=ZONE), ZONE),
-        (datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 2, 1, tzinfo=ZONE), UTC),
-    ],
-)
-def test_times_come_back_in_the_zone_of_both_ends(lower, upper, zone):
-    held = pl.Series([datetime(2026, 1, 5, 10, tzinfo=ZONE)] * 300)
-    found = query({"lower": lower, "upper": upper, "step": timedelta(hours=1)}, p=50)
-
-    answer = found.release(held).candidate
-    assert answer == held[0]
-    assert answer.tzinfo == zone
 
 
 def test_integers_come_back_as_integers():

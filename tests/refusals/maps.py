@@ -33,6 +33,11 @@ def read(points, x="x", y="y", cap=None):
     PointRows(BOX, x, y, cap).read(points)
 
 
+def interval(level):
+    release = dp.Map(bounds=UNIT, grids=[2], **AR).release([[0.5, 0.5]])
+    release.estimate(UNIT).intervals(level)
+
+
 MAP = releasing(dp.Map, data=[[0.5, 0.5]], bounds=UNIT, grids=[4, 9, 20], queries=TWO, **AR)
 BOUNDS = refusing(Box.of)
 IN_METRES = refusing(Box, *METRES)
@@ -50,6 +55,7 @@ ERROR = refusing(
 CLIPPED = refusing(RelativeClipped, neighbours=ADD_REMOVE, floor=1.0)
 
 ROWS = [
+    refusing(interval)("level", level=Each([0, 1, float("nan")])),
     CLIPPED("norm", norm="max"),
     CLIPPED("floor", floor=0.0),
     CLIPPED("largest", largest=np.inf),

@@ -81,6 +81,13 @@ ROWS = [
     ID3("max_depth", max_depth=-1),
     ID3("criterion", criterion="twoing"),
     ID3("mechanism", mechanism="magic"),
+    FRONT("mechanism", mechanism="best"),
+    FRONT("direction", mechanism="shifted", rate_bound="local"),
+    FRONT("anchor", mechanism="anchored"),
+    FRONT("keep to", mechanism=lambda epsilon: dp.PermuteAndFlip(epsilon=2 * epsilon)),
+    FRONT(
+        "mechanism", mechanism={"name": "noisy-sequence", "noise": "gaussian", "delta": 1e-6}
+    ),
     ID3("neighbours", ValueError, neighbours=Each([dp.Neighbours.EDGE, "edge"])),
     ID3("'repair' or 'raise'", on_invalid="ignore"),
     ID3("'y' and its", ColumnError, data=(X.head(2), pl.Series(CLASSES)), classes=[0, 1]),

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import dpselect as dp
-from dpselect.sensitivity import grouped, jump_to_bound, maximum, minimum, weighted_sum
+from dpselect.sensitivity import grouped, jump_to_bound, maximum, weighted_sum
 
 EDGE = dp.Neighbours.EDGE
 FIRST = dp.ElementSensitivity(lambda t: np.array([0.0, 1.0, 2.0]) + t, 9.0, EDGE, horizon=5)
@@ -12,19 +12,6 @@ SECOND = dp.ElementSensitivity(
     lambda t: np.array([1.5, 1.5, 0.5]) + t / 2, 4.0, EDGE, horizon=3
 )
 ALL = range(8)
-
-
-@pytest.mark.parametrize(
-    ("combine", "operation"), [(maximum, np.maximum), (minimum, np.minimum)]
-)
-def test_pointwise(combine, operation):
-    combined = combine([FIRST, SECOND])
-
-    assert combined.bound == operation(9.0, 4.0)
-    for t in ALL:
-        assert np.broadcast_to(combined.at(t), 3) == pytest.approx(
-            np.broadcast_to(operation(FIRST.at(t), SECOND.at(t)), 3)
-        )
 
 
 def test_a_jump_replaces_everything_from_the_horizon_on():

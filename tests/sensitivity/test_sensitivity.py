@@ -8,7 +8,7 @@ import dpselect as dp
 from dpselect.networks.betweenness import by_codegrees
 from dpselect.networks.density import by_spread
 from dpselect.sensitivity import weighted_sum
-from support.strategies import element_objectives, quarters, sum_by_definition
+from support.strategies import quarters, sum_by_definition
 
 EDGE = dp.Neighbours.EDGE
 """The first call of a kernel compiles it."""
@@ -92,22 +92,6 @@ def test_sums_over_many_distances_lose_no_digits():
 
     assert float(tenth.cumulative(100_000)[0]) == pytest.approx(10_000, rel=1e-15)
     assert float(table.cumulative(100_000)[0]) == pytest.approx(10_000, rel=1e-15)
-
-
-@given(element_objectives())
-def test_a_generic_sensitivity_never_asks_beyond_its_horizon(objective):
-    asked = []
-    inner = objective.sensitivity
-    watched = dp.ElementSensitivity(
-        lambda t: asked.append(t) or inner.at(t),
-        inner.bound,
-        EDGE,
-        horizon=inner.horizon,
-    )
-    watched.shortfall()
-    watched.locate(np.abs(objective.scores))
-
-    assert all(t < inner.horizon for t in asked)
 
 
 @given(

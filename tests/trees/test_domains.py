@@ -128,18 +128,6 @@ def test_a_bin_holds_its_lower_edge_in_memory_and_in_an_engine(domain, lower, dt
     assert_coded(domain, lower, dtype)
 
 
-@pytest.mark.parametrize("dtype", [pl.Float64, pl.Float32])
-def test_a_category_is_what_is_written_like_it_in_any_floats(dtype):
-    values = [0.1, 0.2, 0.3, 0.7, 1]
-    assert_coded(Categories(values), values, dtype)
-    held = pl.Series([*values, 0.4], dtype=dtype)
-
-    found = of_values(held, "")
-    strict = Categories(values).codes(found, repaired=False)
-    assert (strict == OUTSIDE).tolist() == [False] * 5 + [True]
-    assert (Bins(0.1, 0.7).codes(of_values(held[:4], ""), repaired=False) != OUTSIDE).all()
-
-
 @pytest.mark.parametrize("held", ["object", "str", "category", "Arrow", "polars"])
 def test_texts_have_their_codes_in_every_container(held):
     frame = pl.DataFrame({"x": ["a", "b", None, "c", "a"], "y": ["u", "v", "u", "v", "w"]})
@@ -165,26 +153,6 @@ def assert_coded(domain, lower, dtype):
     assert table[:, 0].tolist() == [1] * len(lower)
     if dtype is pl.Float64:
         assert domain.codes(of_objects(lower)).tolist() == list(range(len(lower)))
-
-
-def test_columns_of_other_files_keep_their_type(query, tmp_path):
-    """A text is none of the values that a field of a CSV file would be read as."""
-    pl.DataFrame(
-        {
-            "flag": [True, None],
-            "answer": ["yes", " no"],
-            "level": [1.0, 2.5],
-            "mixed": [True, False],
-            "degrees": [1, 2],
-            "label": [True, False],
-        }
-    ).write_parquet(tmp_path / "data.parquet")
-    coded = query.design().rows.coded(tmp_path / "data.parquet")
-    typed = dict(zip(coded.rows.schema.names, coded.codes.T.tolist(), strict=True))
-
-    assert typed["answer"] == [CODES["answer"][0], typed["answer"][1]]
-    assert typed["answer"][1] != CODES["answer"][1]
-    assert coded.labels.tolist() == [1, 0]
 
 
 @pytest.mark.parametrize(

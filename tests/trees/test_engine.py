@@ -90,24 +90,6 @@ def by_definition(memory, code, column):
     return table
 
 
-def test_hits_of_many_trees_are_those_of_their_definition():
-    """Of two answers, and of questions about the age."""
-    memory = in_memory()
-    trees = [
-        Split(0, tuple(int(k >= code % 5) for k in range(5)), (1, 0)) for code in range(60)
-    ]
-    no, yes = memory.counts.T
-    below = [memory.codes[:, 0] < code % 5 for code in range(len(trees))]
-    right = [
-        (no.sum(), 0),
-        (0, yes.sum()),
-        *((no[~one].sum(), yes[one].sum()) for one in below),
-    ]
-
-    for held in (memory, EngineCounts(FRAME.lazy(), "buys", PUBLIC)):
-        assert held.hits([0, 1, *trees]).tolist() == [[*map(int, one)] for one in right]
-
-
 def in_both(kind, **asked):
     """Return what is drawn without noise in memory and in an engine, and what was asked."""
     for label, data in ((None, PAIR), ("buys", FRAME.lazy())):

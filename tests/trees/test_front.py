@@ -1,4 +1,4 @@
-"""DP-MOET: operators, one-pass evaluation, the whole budget, the guarantee, conventions."""
+"""DP-MOET: depth, one-pass evaluation, the guarantee, what is drawn from."""
 
 from itertools import product
 
@@ -7,9 +7,6 @@ import polars as pl
 import pytest
 from hypothesis import given, strategies as st
 
-import dpselect as dp
-from dpselect.budget.zcdp import rho_of_pure
-from dpselect.errors import ParameterError
 from dpselect.trees import (
     Bins,
     Categories,
@@ -19,10 +16,9 @@ from dpselect.trees import (
     Tree,
     candidates as ev,
 )
-from dpselect.trees.base import Simulated
 from dpselect.trees.counts import MemoryCounts
 from dpselect.trees.domains import Schema
-from support.trees_definitions import Recording, add_remove, drawn
+from support.trees_definitions import Recording, add_remove
 
 SELECTIONS = ["weighted-sum", "pareto", "margin"]
 RATE_BOUNDS = ["global", "local", "noisy-denominators"]
@@ -58,36 +54,6 @@ def nodes_of(tree):
 
 def depth_of(tree):
     return max(level for _, level in nodes_of(tree))
-
-
-@given(seeds, st.integers(0, 4))
-def test_places_count_nodes_yes_before_no_and_random_trees_are_full(seed, questions):
-    tree = breeder(seed).random_tree(questions)
-    assert len(nodes_of(tree)) == 2 ** (questions + 1) - 1
-    tree = breeder(seed).mutated(tree)
-
-    assert ev.size(tree) == len(nodes_of(tree))
-    assert ev.depth(tree) == depth_of(tree)
-    for place, node in enumerate(nodes_of(tree)):
-        assert ev.found(tree, place) == node
-        assert ev.replaced(tree, place, node[0]) == tree
-
-
-@pytest.mark.parametrize("operators", ["shallow", "published"])
-def test_parents_are_trees_that_were_selected_or_as_published_children_too(operators):
-    family, seen = published(0, 3, both=operators == "published"), []
-    with pytest.MonkeyPatch.context() as patch:
-        cross = ev.Breeder.cross
-        patch.setattr(
-            ev.Breeder, "cross", lambda self, *two: seen.extend(two) or cross(self, *two)
-        )
-        first = [family.random_tree(2) for _ in range(2)]
-        born = family.children(first, 30)
-
-    assert len(born) == 60
-    grown_up = {id(one) for one in seen} - {id(one) for one in first}
-    assert bool(grown_up) == (operators == "published")
-    assert grown_up <= {id(one) for one in born}
 
 
 @given(seeds, st.integers(0, 4))
@@ -186,62 +152,6 @@ def test_every_outcome_is_epsilon_private(more):
     assert 0.3 < worst <= 1 + 1e-9
 
 
-def test_the_noisy_rates_cost_what_is_set_aside_for_them():
-    """By definition: a record counts for its class and for every tree that is right."""
-    design = classifier(front=2, rates_share=0.4, epsilon=1.0).query(["a"]).design()
-    schema, plan = design.rows.schema, design.training
-    trees, worst = [1, 1], 0.0
-
-    def log_probability(counts):
-        sampler = Recording([0] * 6)
-        held = MemoryCounts(schema, np.array([[0], [1]]), np.array(counts))
-        plan.noisy_rates(trees, held, sampler)
-        return sampler.log
-
-    for more in ([[3, 1], [2, 2]], [[2, 2], [2, 2]]):
-        loss = log_probability([[2, 1], [2, 2]]) - log_probability(more)
-        worst = max(worst, abs(loss))
-
-    assert worst == pytest.approx(plan.rates_epsilon) == pytest.approx(0.4)
-
-
-@pytest.mark.parametrize(("selection", "rate_bound"), KINDS)
-@pytest.mark.parametrize("relation", ["add-remove", "substitute"])
-def test_the_plan_needs_no_data_and_has_the_rho_of_every_draw(selection, rate_bound, relation):
-    x, y = frame()
-    estimator = classifier(
-        selection=selection,
-        rate_bound=rate_bound,
-        neighbours=relation,
-        population=10,
-        domains={name: [0, 1] for name in "abcd"},
-    )
-    plan = estimator.plan()
-    training = estimator.query().design().training
-    drawn = [
-        k * training.selected_by(e).draw.rho(e / k)
-        for e, k in zip(training.epsilons, (4, 4, 3), strict=True)
-    ]
-    counts = 4 * rho_of_pure(training.rates_epsilon / 4)
-    if rate_bound == "noisy-denominators":
-        counts += rho_of_pure(training.totals_epsilon)
-
-    assert estimator.fit(x, y).plan_ == plan
-    assert plan.neighbours == dp.Neighbours(relation)
-    assert plan.rho == pytest.approx(sum(drawn) + counts)
-
-
-def test_candidates_are_reproducible_and_draws_are_not_seeded():
-    x, y = frame()
-    query = classifier().query(list("abcd"))
-    runs = [
-        drawn(query, (x, y), Simulated(np.random.default_rng(5))).tree.to_text()
-        for _ in range(2)
-    ]
-
-    assert runs[0] == runs[1]
-
-
 def test_plots_the_best_tree_and_predicts_by_any_of_the_front():
     x, y = frame()
     fitted = classifier().fit(x, y)
@@ -276,23 +186,6 @@ def pareto_of_trees(dominance, rate_bound):
         hits, totals = counts.hits([*TREES.values()]), counts.totals()
         found[cells] = training._objective(hits, totals, noisy)
     return found
-
-
-@pytest.mark.parametrize("selection", ["pareto", "weighted-sum", "margin"])
-@pytest.mark.parametrize("rate_bound", ["noisy-denominators", "local", "global"])
-def test_facts_of_a_selection_are_those_of_its_objectives(selection, rate_bound):
-    if (selection, rate_bound) == ("margin", "local"):
-        return
-    fields = {"selection": selection, "rate_bound": rate_bound, "weights": (3.0, 2.0)}
-    fields |= {"domains": {"a": [0, 1]}}
-    training = classifier(**fields).query().design().training
-    noisy = np.array([9.0, 12.0]) if rate_bound == "noisy-denominators" else None
-    made = training._objective(np.array([[3, 4], [5, 6]]), np.array([10, 12]), noisy)
-    stated = training.facts
-
-    assert (stated.direction, stated.step) == (made.direction, made.step)
-    assert stated.highest == (made.highest and pytest.approx(made.highest))
-    assert stated.sensitivity.bound >= made.sensitivity.bound
 
 
 def front_is_admissible(found):
@@ -340,68 +233,3 @@ def test_every_kind_of_dominance_has_its_scores_and_is_admissible(dominance, rat
             for i, a in enumerate(points)
         ]
         assert objective.scores.tolist() == scores
-
-
-@given(seeds, st.integers(0, 3))
-def test_published_mutation_grows_full_subtrees_to_the_largest_depth(seed, questions):
-    family = published(seed)
-    tree = family.random_tree(questions)
-    position = int(np.random.default_rng(seed).integers(ev.size(tree)))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ev.Breeder, "_anywhere", lambda _self, _tree: position)
-        mutated = family.mutated(tree)
-    grown, _ = ev.found(mutated, position)
-
-    assert ev.size(grown) == 2 ** (6 - ev.found(tree, position)[1]) - 1
-    assert ev.depth(mutated) == 5
-
-
-@pytest.mark.parametrize("rate_bound", RATE_BOUNDS)
-@pytest.mark.parametrize("name", [*GIVEN, "noisy-sequence"])
-def test_trees_are_drawn_by_the_mechanism_that_was_asked_for(rate_bound, name, monkeypatch):
-    kind, asked = dp.mechanisms.MECHANISMS[name], []
-    draw = kind.draw_positions
-    monkeypatch.setattr(kind, "draw_positions", lambda *of: asked.append(of) or draw(*of))
-    fitted = classifier(rate_bound=rate_bound, mechanism=name).fit(*frame())
-    totals = {"noisy-denominators": 0.05}.get(rate_bound, 0.0)
-
-    assert [k for *_, k in asked] == [4, 4, 3]
-    each = 20 * (1 - totals - 0.1) / 3
-    assert [one.epsilon for one, *_ in asked] == pytest.approx([each] * 3)
-    assert fitted.plan_.mechanism == f"{name} by weighted-sum, {rate_bound}"
-
-
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        {"mechanism": "best"},
-        {"mechanism": "shifted", "rate_bound": "local"},
-        {"mechanism": "anchored"},
-        {"mechanism": lambda epsilon: dp.PermuteAndFlip(epsilon=2 * epsilon)},
-        {"mechanism": {"name": "noisy-sequence", "noise": "gaussian", "delta": 1e-6}},
-    ],
-)
-def test_a_mechanism_that_cannot_draw_trees_is_refused_before_the_charge(wrong):
-    budget = dp.Budget(25.0, neighbours="add-remove")
-    with pytest.raises(ParameterError):
-        classifier(**wrong, budget=budget).fit(*frame())
-
-    assert budget.entries == ()
-
-
-def test_dp_moet_has_the_inputs_of_algorithm_1():
-    """One selection more than rounds; a path has one question less than levels of nodes."""
-    fields = dp.trees.dp_moet(p=30, s=5, k=3, d=4, d_max=10, o=2)
-    query = dp.TreeFront(
-        **fields, domains={"a": [0, 1]}, classes=[0, 1], max_records=9, epsilon=1.0,
-        neighbours="add-remove",
-    )  # fmt: skip
-    training = query.design().training
-
-    assert training.label == "local-dampening by pareto, local"
-    assert (query.dominance, query.operators) == ("weak", "published")
-    assert len(training.epsilons) == 3 + 1
-    assert sum(training.epsilons) == pytest.approx(1.0)
-    first = ev.Breeder(SCHEMA, np.random.default_rng(1), 9).random_tree(query.initial_depth)
-    assert ev.size(first) == 2**4 - 1
-    assert (query.max_depth, query.population, query.survivors, query.front) == (9, 30, 5, 2)

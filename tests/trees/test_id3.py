@@ -1,28 +1,22 @@
-"""ID3: guarantee, repairs, errors before any spend, and scikit-learn's conventions."""
+"""ID3: its guarantee over whole trees, its price, and what it cannot tell."""
 
-import pickle
 from itertools import product
 
 import numpy as np
-import pandas as pd
 import polars as pl
 import pytest
-from sklearn.metrics import get_scorer
 
 import dpselect as dp
 from dpselect.budget.zcdp import rho_of_pure
-from dpselect.errors import ParameterError, PublicClaimError
+from dpselect.errors import ParameterError
 from dpselect.mechanisms import MECHANISMS
 from dpselect.trees import (
     Bins,
     Categories,
     ID3Classifier,
-    MultiObjectiveTreeClassifier,
-    Tree,
-    records,
 )
 from dpselect.trees.counts import MemoryCounts
-from dpselect.trees.domains import OUTSIDE, Schema
+from dpselect.trees.domains import Schema
 from support.refusals import refused
 from support.trees_definitions import Recording
 
@@ -155,26 +149,6 @@ def test_the_noisy_size_of_a_node_alone_decides_whether_it_is_split(number):
         assert np.isfinite(log_probability(plan, np.full(8, number), script))
 
 
-@pytest.mark.parametrize(
-    ("epsilon", "max_records", "domain", "depth"),
-    [
-        (0.01, 1000, Bins(0, 1, bins=16), 0),
-        (0.1, 1000, Bins(0, 1, bins=16), 1),
-        (1.0, 1000, Bins(0, 1, bins=4), 3),
-        (1.0, 1000, list(range(16)), 1),
-        (1.0, 10**6, Bins(0, 1, bins=4), 7),
-        (1.0, 10**6, Bins(0, 1, bins=2), 4),
-        (1e-6, 2, Bins(0, 1, bins=1), 0),
-    ],
-)
-def test_a_depth_is_chosen_from_public_facts(epsilon, max_records, domain, depth):
-    """Splits that leave enough records, of four columns that can be asked so often."""
-    public = {"max_records": max_records, "domains": dict.fromkeys("abcd", domain)}
-    spends = classifier(epsilon=epsilon, max_depth=None, **public).plan().spends
-
-    assert sum(one.times for one in spends if one.purpose.startswith("column")) == depth
-
-
 def path_rho(mechanism, epsilon, depth, length, tests):
     """The largest rho of a path of so many splits, of ``depth`` at most, under add/remove."""
     units = (1 + tests) * (depth + 1)
@@ -211,42 +185,6 @@ def test_rho_is_that_of_the_path_where_it_is_largest(
     assert plan.rho <= rho_of_pure(epsilon) * (1 + 1e-9)
 
 
-CLEAN = {"colour": "red", "age": 20.0, "noise": 0}
-
-
-@pytest.mark.parametrize(
-    ("column", "value", "code"),
-    [
-        ("colour", "mauve", 3),
-        ("colour", None, 3),
-        ("age", 90.1, 3),
-        ("age", np.inf, 3),
-        ("age", 17.9, 0),
-        ("age", -np.inf, 0),
-        ("age", np.nan, 4),
-        ("noise", 7, OUTSIDE),
-        ("noise", None, OUTSIDE),
-    ],
-)
-def test_each_defect_is_repaired_or_raises_where_the_curator_says_so(column, value, code):
-    domains = {
-        "colour": Categories(["red", "green", "blue"], other="other"),
-        "age": Bins(18, 90, bins=4, other="missing"),
-        "noise": [0, 1],
-    }
-    x = pd.DataFrame([CLEAN, {**CLEAN, column: value}])
-    budget = dp.Budget(100.0, neighbours=dp.Neighbours.ADD_REMOVE)
-    strict = classifier(domains=domains, on_invalid="raise", budget=budget)
-    schema = Schema.of(domains, CLASSES, list(CLEAN))
-
-    assert records.codes(records.read(x), schema)[1, list(CLEAN).index(column)] == code
-    with pytest.raises(PublicClaimError) as caught:
-        strict.fit(x, ["no", "yes"])
-    assert str(caught.value).startswith(f"column '{column}' has values outside of its domain")
-    assert not budget.entries
-    assert strict.fit(x.head(1), ["no"]).tree_.leaves >= 1
-
-
 def test_without_parameters_all_that_must_be_given_are_named_at_once():
     with pytest.raises(ParameterError) as error:
         ID3Classifier().fit([[0], [1]], [0, 1])
@@ -262,31 +200,3 @@ def test_an_unknown_value_stops_where_it_cannot_go_on():
     unknown = tree.predict_proba(pl.DataFrame({"colour": ["mauve"], "age": [20], "noise": [0]}))
 
     assert unknown[0, 1] == pytest.approx((y == "yes").mean(), abs=0.05)
-
-
-def test_round_trips_through_json_and_pickle():
-    x, y = frame()
-    tree = classifier().fit(x, y)
-    again = Tree.from_json(tree.tree_.to_json())
-    thawed = pickle.loads(pickle.dumps(tree))  # noqa: S301 -- our own
-
-    codes = records.codes(records.read(x), tree.tree_.schema)
-    # What was released is all that probabilities come from.
-    assert (again.probabilities(codes) == tree.predict_proba(x)).all()
-    assert again.to_text() == tree.tree_.to_text()
-    assert (thawed.predict_proba(x) == tree.predict_proba(x)).all()
-
-
-@pytest.mark.parametrize("classes", [["no", "yes"], ["yes", "no"], [True, False], [2, 1.0]])
-@pytest.mark.parametrize("kind", [ID3Classifier, MultiObjectiveTreeClassifier])
-def test_classes_and_their_probabilities_are_in_ascending_order(kind, classes):
-    """Before, as declared: scikit-learn's area under the curve of a perfect tree was 0."""
-    x = np.arange(400).reshape(-1, 1) % 2
-    y = np.array(classes)[x[:, 0]]
-    deep = {"max_depth": 1} if kind is ID3Classifier else {"initial_depth": 1, "max_depth": 1}
-    tree = kind(1e4, domains=[[0, 1]], classes=classes, max_records=999, **deep).fit(x, y)
-
-    assert tree.classes_.tolist() == sorted(classes)
-    assert (tree.predict(x) == y).all()
-    assert get_scorer("roc_auc")(tree, x, y) == 1
-    assert (tree.classes_[tree.predict_proba(x).argmax(axis=1)] == y).all()

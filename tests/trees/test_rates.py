@@ -69,19 +69,6 @@ def test_sums_equal_the_generic_ones(total, horizon):
     )
 
 
-def test_a_public_denominator_makes_rates_of_counts():
-    tpr, tnr = (
-        trees.rate_over(hits, total=total, neighbours=ADD_REMOVE)
-        for hits, total in (([90, 60], 100.0), ([5, 8], 20.0))
-    )
-    total = dp.disjoint_sum([tpr, tnr], [3, 2])
-
-    assert total.sensitivity.bound == pytest.approx(max(3 / 100, 2 / 20))
-    assert total.monotone
-    assert trees.rate_over([1], total=-5.0, neighbours=ADD_REMOVE).scores.tolist() == [1.0]
-    assert not trees.rate_over([1], total=5.0, neighbours=SUBSTITUTE).monotone
-
-
 def both(hits, totals, weights, horizon=2**20):
     fast = trees.WeightedRatesSensitivity(
         np.array(hits), np.array(totals), np.array(weights), horizon

@@ -1,12 +1,8 @@
 """Estimators follow scikit-learn, but for what would tell of the data."""
 
-from functools import partial
-
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.calibration import CalibratedClassifierCV
-from sklearn.ensemble import StackingClassifier, VotingClassifier
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import cross_val_predict
 from sklearn.utils.estimator_checks import check_estimator
@@ -64,23 +60,6 @@ MODELS = {
     "tree": TEXTS,
     **{name: search(TEXTS, 1, 4000.0) for name, search in SEARCHES.items()},
 }
-
-
-@pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
-@pytest.mark.parametrize(
-    "combined",
-    [
-        lambda model: VotingClassifier([("a", model), ("b", model)]),
-        lambda model: VotingClassifier([("a", model), ("b", model)], voting="soft"),
-        lambda model: StackingClassifier([("a", model)], cv=2),
-        partial(CalibratedClassifierCV, cv=2),
-    ],
-    ids=["hard", "soft", "stacked", "calibrated"],
-)
-def test_text_labels_may_be_encoded_by_another_estimator(model, combined):
-    fitted = combined(model).fit(np.array(X, dtype=object), Y)
-
-    assert fitted.predict(X).tolist() == Y.tolist()
 
 
 @pytest.mark.parametrize("method", ["predict_proba", "predict_log_proba"])

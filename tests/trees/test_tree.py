@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from dpselect.trees import Bins, Leaf, Split, Tree, records
+from dpselect.trees import Bins, Leaf, Split, Tree
 from dpselect.trees.domains import Schema
 
 CLASSES = ["no", "yes"]
@@ -34,17 +34,6 @@ def test_a_dollar_sign_of_a_value_begins_no_formula():
 
     assert ax.get_title() == "$t$"
     assert any(r"$\u$" in text.get_text() for text in ax.texts)
-
-
-def test_adjacent_bins_of_an_answer_are_one_interval():
-    schema = records.Schema(("age",), (Bins(0, 80, bins=8),), ("no", "yes"))
-    leaves = (Leaf((3.0, 0.0)), Leaf((0.0, 2.0)))
-    tree = Tree(schema, Split(0, (0, 0, 0, 1, 1, 1, 0, 0), leaves))
-
-    assert tree.to_text().splitlines() == [
-        "age in [0, 30) or [60, 80]: no  (no 3, yes 0)",
-        "age in [30, 60): yes  (no 0, yes 2)",
-    ]
 
 
 def _codes(schema):

@@ -36,15 +36,3 @@ def test_all_algorithms_agree_on_a_large_problem_with_ties(coordinates):
 
     assert (dominance.count_at_least(points, queries) == at_least(points, queries)).all()
     assert (kernels.compare_all(points, queries) == at_least(points, queries)).all()
-
-
-@given(points_and_queries())
-def test_dominators_are_better_somewhere_and_worse_nowhere(drawn):
-    scores, _ = drawn
-    noworse = (scores[:, None, :] >= scores[:, :, None]).all(axis=0)
-    better = (scores[:, None, :] > scores[:, :, None]).any(axis=0)
-
-    assert (dominance.dominators(scores) == (noworse & better).sum(axis=1)).all()
-    assert (dominance.dominators(scores, "weak") == noworse.sum(axis=1) - 1).all()
-    everywhere = (scores[:, None, :] > scores[:, :, None]).all(axis=0)
-    assert (dominance.dominators(scores, "strict") == everywhere.sum(axis=1)).all()

@@ -1,12 +1,11 @@
 """The Pareto score and its sensitivity, against the definitions written out."""
 
 import numpy as np
-import pytest
 from hypothesis import given, strategies as st
 
 import dpselect as dp
 from dpselect.combine import ParetoSensitivity
-from support.strategies import dampened_by_definition, several_objectives, widths_of
+from support.strategies import several_objectives
 
 EDGE = dp.Neighbours.EDGE
 dominances = st.sampled_from(["standard", "weak", "strict"])
@@ -77,32 +76,6 @@ def test_the_shortfall_adds_what_every_distance_falls_short(objectives, horizon,
     expected = sum((sensitivity.bound - sensitivity.at(t) for t in range(horizon)), 0.0)
 
     assert (sensitivity.shortfall() == expected).all()
-
-
-@given(
-    several_objectives(),
-    st.integers(0, 12),
-    st.lists(st.floats(0, 40), min_size=7, max_size=7),
-)
-def test_locate_finds_the_intervals_that_the_base_class_finds(objectives, horizon, heights):
-    sensitivity = ParetoSensitivity(objectives, horizon)
-    heights = np.array(heights[: len(objectives[0])])
-    found = sensitivity.locate(heights)
-    expected = super(type(sensitivity), sensitivity).locate(heights)
-    for ours, theirs in zip(found, expected, strict=True):
-        assert (ours == theirs)[heights > 0].all()
-
-
-@given(several_objectives(), st.integers(0, 5))
-def test_dampened_scores_follow_the_definition(objectives, horizon):
-    objective = dp.pareto(objectives, horizon=horizon)
-    n = len(objective)
-    expected = [
-        dampened_by_definition(u, widths_of(objective.sensitivity, n, r))
-        for r, u in enumerate(objective.scores)
-    ]
-
-    assert dp.scaling.dampened(objective) == pytest.approx(expected)
 
 
 def test_one_candidate_is_drawn_by_every_mechanism():

@@ -144,17 +144,3 @@ def test_it_is_the_largest_solution_of_the_constraints(epsilon, delta):
     for n in range(0, len(largest), 1 + len(largest) // 97):
         assert law[n] <= largest[n] * WHOLE * (1 + Fraction(1, 10**12))
         assert law[n] >= largest[n] * WHOLE * (1 - Fraction(1, 10**12))
-
-
-def test_coins_of_a_law_that_is_too_long_for_a_table():
-    """Unseeded: each side of a fair coin misses 60 draws once in 10^18."""
-    law = OptimalChances(1e-12, 1e-15)
-    half = law.least(WHOLE // 2)
-
-    held = select(np.array([0] * 60 + [half] * 60 + [2**62] * 60), law)
-
-    assert not held[:60].any()
-    assert 0 < held[60:120].sum() < 60
-    assert held[120:].all()
-    assert reveal((7, 2**70), law) == 7
-    assert reveal((7, 0), law) is None

@@ -1,4 +1,4 @@
-"""Noise from bits as they are needed: bounds that hold, and laws by counting bits."""
+"""Noise from bits as they are needed: bounds that hold, and bits that decide."""
 
 from decimal import Context, Decimal, localcontext
 from itertools import product
@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from dpselect.draws import PermuteAndFlip
 from dpselect.draws.exact import bits, lazy_noise
 from dpselect.draws.exact.lazy_noise import Noise, Refined
 
@@ -47,28 +46,6 @@ def test_bounds_by_floats_hold_for_every_continuation_of_the_bits(noise, scale, 
         if words[:, at].min() > 2**52 and words[:, at].max() < END - 2**52:
             slack = (scale + abs(int(numbers[at]))) * 2.0**-38 + 2
             assert known.high[at] - known.low[at] <= slack
-
-
-def test_bits_decide_by_the_law_of_permute_and_flip():
-    """All pairs of 11 bits: what they decide is less than the law, with the rest more."""
-    known, scale, gap = 11, 2.0, 3
-    inner = range(1, 2**known - 1)
-    ends = {
-        number: np.array(
-            [[float(number + end) for end in exact._scaled(word)] for word in inner]
-        )
-        for number, exact in ((n, Refined(Noise.EXPONENTIAL, n, scale, [0])) for n in (0, -gap))
-        if not setattr(exact, "bits", known)
-    }
-    wins = [
-        np.searchsorted(np.sort(ends[other][:, 1]), ends[one][:, 0]).sum() / 4.0**known
-        for one, other in ((0, -gap), (-gap, 0))
-    ]
-
-    law = PermuteAndFlip().probabilities(np.array([0.0, -gap]), 2 / scale)
-    assert wins[0] <= law[0] <= 1 - wins[1]
-    assert wins[1] <= law[1] <= 1 - wins[0]
-    assert sum(wins) > 0.98
 
 
 @every_noise

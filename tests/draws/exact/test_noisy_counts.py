@@ -9,7 +9,6 @@ from scipy import stats
 
 from dpselect.draws.exact import bits, lazy_noise, noisy_counts
 from dpselect.draws.exact.noisy_counts import discrete_gaussian, discrete_laplace
-from dpselect.draws.sequence import DiscreteGaussian
 from support.enumerated import law_of
 
 SCALES = [0.01, 0.5, 1.0, np.nextafter(2.0, 3), 20.0, 1e6, 2.0**50]
@@ -35,18 +34,6 @@ def test_digits_make_a_geometric_variable(scale):
                 law *= chance if g >> i & 1 else 1 - chance
             assert law == pytest.approx(-expm1(-1 / scale) * exp(-g / scale), rel=1e-12)
     assert beyond[1] < 2 ** (many - 64)
-
-
-@pytest.mark.parametrize("odds", [True, False])
-@pytest.mark.parametrize("x", [Fraction(1, 3), Fraction(2), Fraction(40)])
-def test_bounds_enclose_the_probability_at_any_precision(x, odds):
-    coarse = noisy_counts._bounds(x, 64, odds=odds)
-    fine = noisy_counts._bounds(x, 400, odds=odds)
-
-    assert Fraction(coarse[0], 2**64) <= Fraction(fine[0], 2**400)
-    assert Fraction(fine[1], 2**400) <= Fraction(coarse[1], 2**64)
-    z = exp(-x)
-    assert fine[0] / 2**400 == pytest.approx(z / (1 + z) if odds else z, rel=1e-14)
 
 
 def words(monkeypatch, first, later):
@@ -275,17 +262,3 @@ def test_the_first_that_are_accepted_are_taken(monkeypatch):
     monkeypatch.setattr(noisy_counts, "_accepted", lambda noise, *_: noise % 2 == 0)
 
     assert noisy_counts._gaussian(3, 1.0).tolist() == [6, 8, 10]
-
-
-def test_a_step_of_one_count_loses_what_the_rho_says():
-    """Renyi divergences of neighbours, by the exact law of proposals that are accepted."""
-    scale, reach = 1.5, 20
-    z = np.arange(-reach, reach + 1)
-    proposals = np.exp(-(np.abs(z) - (z < 0)) / 2)  # t = 2
-    kept = [exp(-noisy_counts._exponent(one, int(one < 0), scale)) for one in z.tolist()]
-    law = proposals * kept / (proposals * kept).sum()
-    assert law == pytest.approx(DiscreteGaussian(scale).mass(z), rel=1e-9)
-    for order in (1.01, 2.0, 3.0):
-        here, there = law[1:], law[:-1]
-        divergence = np.log((here**order * there ** (1 - order)).sum()) / (order - 1)
-        assert divergence <= order / (2 * scale**2) * (1 + 1e-6)

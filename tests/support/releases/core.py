@@ -93,6 +93,7 @@ CASES.append(
         name="Selection above a score, add-remove",
         query=dp.Selection(mechanism=ABOVE, above=4.0, neighbours=AR),
         data=counts,
+        run=lambda data, budget: ABOVE.release(counts(data), above=4.0, budget=budget),
         pair=votes,
     )
 )

@@ -3,7 +3,7 @@
 import polars as pl
 
 import dpselect as dp
-from dpselect.networks import EdgeTable, Graph, Metric, ego_density
+from dpselect.networks import EdgeTable, Graph, Metric, degree, ego_density
 from dpselect.networks.density import ego_density_facts
 from dpselect_conformance import ReleaseCase
 
@@ -18,7 +18,7 @@ ASKED = {
     "degree, sequence": {"metric": "degree", "mechanism": "noisy-sequence"},
     "degree, exponential": {"metric": "degree", "mechanism": "exponential"},
     "degree, noisy-max": {"metric": "degree", "mechanism": "noisy-max"},
-    "degree, generalized": {"metric": "degree", "mechanism": "generalized"},
+    "degree, generalized": {"metric": degree, "mechanism": "generalized"},
     "ego-density": {"metric": "ego-density"},
     "ego-density, local-dampening": {"metric": "ego-density", "mechanism": "local-dampening"},
     "ego-betweenness": {"metric": "ego-betweenness"},

@@ -4,6 +4,7 @@ from collections import Counter
 from fractions import Fraction
 
 import numpy as np
+import polars as pl
 from hypothesis import strategies as st
 
 import dpselect as dp
@@ -67,19 +68,20 @@ def asked_of(draw, sizes=(1, 2, 3, 4, 5, 10, 64), *, grouped=False, persons=Fals
     outside = draw(st.sampled_from(["drop", "clip"]))
     names = ["n", "s"] if grouped else [None]
     groups = {one: draw(points(box, grid)) for one in names}
+    kind = draw(st.sampled_from([float, float, pl.Float32]))
     if grouped:
         rows = Rows(
             ("x", "y", "g"),
             tuple(
                 ((*point, one), times) for one, some in groups.items() for point, times in some
             ),
-            {"x": float, "y": float, "g": str},
+            {"x": kind, "y": kind, "g": str},
         )
     else:
         rows = Rows(
             ("x", "y"),
             tuple(groups[None]),
-            {"x": float, "y": float},
+            {"x": kind, "y": kind},
             draw(st.integers(1, 3)) * persons,
         )
     given = {

@@ -1,4 +1,4 @@
-"""Private selection of columns: its law, its place in scikit-learn, what is refused."""
+"""Private selection of columns, before a tree in a pipeline."""
 
 import numpy as np
 import polars as pl
@@ -22,20 +22,6 @@ def rows(number=400):
     noisy = np.where(rng.random(number) < 0.8, label, 1 - label)
     frame = pl.DataFrame({"a": label, "c": rng.choice(list("pqr"), number), "b": noisy})
     return frame.with_columns(other=pl.lit(7)), label
-
-
-def test_the_best_columns_are_kept():
-    x, y = rows()
-    best = PrivateSelectKBest(epsilon=500.0, k=2, **PUBLIC).fit(x, y)
-
-    assert best.selected_ == ("a", "b")
-    assert best.get_support().tolist() == [True, False, True, False]
-    assert best.get_feature_names_out().tolist() == ["a", "b"]
-    assert best.transform(x).shape == (400, 2)
-    kept = best.set_output(transform="polars").transform(x)
-    assert kept.columns == ["a", "b"]
-    assert best.fit(x.with_columns(label=y).lazy(), "label").selected_ == ("a", "b")
-    assert not hasattr(best, "scores_")
 
 
 def test_a_tree_grows_on_the_columns_that_were_kept():
