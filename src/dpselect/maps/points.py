@@ -23,7 +23,7 @@ from dpselect.maps.counting import Counts, Points, StreamedPoints
 from dpselect.maps.engine import EngineCounts, inside
 from dpselect.maps.geo import crs_of, geo_file, geometries, name_of
 from dpselect.query import Columns, Released
-from dpselect.tables import values
+from dpselect.tables import kinds, values
 from dpselect.tables.collecting import without_nan
 from dpselect.tables.engine import engine_of
 from dpselect.tables.opening import unreadable
@@ -126,8 +126,8 @@ class PointRows:
         if self.x is None or self.y is None:
             types = [getattr(data, "dtype", None)] * 2
         else:
-            tables.check_columns(data, numeric=[self.x, self.y])
-            types = [tables.declared_float(data, one) for one in (self.x, self.y)]
+            declared = tables.schema(tables.check_columns(data, numeric=[self.x, self.y]), data)
+            types = [kinds.float_type(declared[one]) for one in (self.x, self.y)]
         short, double = np.dtype(np.float32), np.dtype(np.float64)
         in_short = replace(self.box, types=(short, short))
         x, y = (
