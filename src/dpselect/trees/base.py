@@ -12,6 +12,7 @@ from typing import Annotated, Any, ClassVar, Generic, TypeVar
 import numpy as np
 
 from dpselect import validation
+from dpselect.draws.exact.noisy_counts import check_scale, discrete_laplace, scale_for
 from dpselect.errors import ParameterError
 from dpselect.mechanisms import Mechanism
 from dpselect.neighbours import Neighbours, NeighboursLike
@@ -39,11 +40,7 @@ class Sampler:
 
     def count(self, counts: Sequence[int], epsilon: float) -> Indices:
         """Return counts that one record moves by 1 in all, with noise for ``epsilon``."""
-        from dpselect.draws.exact import noisy_counts
-
-        return noisy_counts.discrete_laplace(
-            np.asarray(counts, dtype=np.int64), noisy_counts.scale_for(epsilon)
-        )
+        return discrete_laplace(np.asarray(counts, dtype=np.int64), scale_for(epsilon))
 
 
 @dataclass(frozen=True)
@@ -185,14 +182,12 @@ class _RecordsQuery(Query[Out]):
         return (*columns, label)
 
     def design(self) -> RecordsDesign[Out]:
-        from dpselect.draws.exact import noisy_counts
-
         relation = validation.table_neighbours(self.neighbours)
         training = self._trained(relation)
         for spend in training.spends():
             # Noise that could meet the ends of 64-bit integers is refused.
             epsilon = spend.epsilon / training.steps
-            noisy_counts.check_scale(noisy_counts.scale_for(epsilon) if epsilon > 0 else inf)
+            check_scale(scale_for(epsilon) if epsilon > 0 else inf)
         public = ["columns and their domains", "classes", f"max_records = {self.max_records}"]
         if relation is Neighbours.SUBSTITUTE:
             public.append(f"the number of {'records' if self.user is None else 'persons'}")

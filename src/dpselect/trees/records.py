@@ -6,20 +6,19 @@ Of a lazy frame only counts leave its engine (``dpselect.trees.engine``).
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Sequence, Sized
+from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence, Sized
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from math import isnan
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from dpselect import tables
-from dpselect._optional import nw
+from dpselect._optional import nw, pl
 from dpselect.errors import DataError, ParameterError, PublicClaimError, no_column
 from dpselect.tables import values
-from dpselect.tables.engine import engine_of
 from dpselect.tables.kinds import Kind, declares_nothing
 from dpselect.tables.people import PeopleCap
 from dpselect.tables.values import ColumnValues
@@ -34,6 +33,18 @@ Labels: TypeAlias = Any
 """A series or an array of shape ``(n,)``."""
 
 
+class Listed(NamedTuple):
+    """Values of a column, each once, and where they are; private.
+
+    Attributes:
+        each: The values; the last one is missing.
+        places: That of each record, -1 of a missing one.
+    """
+
+    each: ColumnValues
+    places: Indices
+
+
 @dataclass(frozen=True, repr=False)
 class Columns:
     """Columns of a table, each read when it is asked for.
@@ -43,12 +54,14 @@ class Columns:
         held: The container of each: a narwhals Series, an array or its values.
         rows: The number of records. Private.
         frame: The frame that they are of, if they are of one.
+        fields: Those that are fields of a text file, which declare no type. Public.
     """
 
     names: tuple[str, ...]
     held: tuple[Any, ...]
     rows: int
     frame: Any = None
+    fields: Collection[str] = ()
 
     def of(self, name: str) -> Any:  # noqa: ANN401 -- of any library
         """Return the container of a column.
@@ -74,32 +87,36 @@ class Columns:
     def is_text(self, name: str) -> bool:
         """Return whether a column declares that it holds texts, which polars compares."""
         held = self.of(name)
-        is_series = isinstance(held, nw.Series) and not declares_nothing(held)
-        return is_series and held.dtype == nw.String
+        is_typed = isinstance(held, nw.Series) and not declares_nothing(held)
+        return is_typed and name not in self.fields and held.dtype == nw.String
 
-    def categories(self, name: str) -> Any:  # noqa: ANN401 -- of pandas
-        """Return the categories of a column of pandas with their codes; None of others."""
+    def listed(self, name: str) -> Listed | None:
+        """Return texts, and categories of pandas, each once; None of others."""
         held = self.of(name)
-        is_held = isinstance(held, nw.Series) and values.is_categories(held)
-        return nw.to_native(held).cat if is_held else None
+        if isinstance(held, nw.Series) and values.is_categories(held):
+            known = nw.to_native(held).cat
+            every = values.of_objects([*known.categories.tolist(), None])
+            return Listed(every, known.codes.to_numpy())
+        if not (name in self.fields or self.is_text(name)):
+            return None
+        texts = values.names_of_series(held)
+        each = texts.unique().drop_nulls()
+        places = texts.cast(pl.Enum(each)).to_physical().cast(pl.Int64).fill_null(-1)
+        kind = Kind.ANYTHING if name in self.fields else Kind.TEXT
+        return Listed(ColumnValues(values.objects([*each, None]), kind), places.to_numpy())
 
     def check(self, name: str, domain: Domain) -> None:
         """Raise a ``ColumnError`` if a column cannot hold values of a domain."""
-        if self.categories(name) is None:
-            domain.check(Kind.TEXT if self.is_text(name) else self.values(name).kind, name)
+        if self.is_text(name):
+            domain.check(Kind.TEXT, name)
+        elif name not in self.fields and self.listed(name) is None:
+            domain.check(self.values(name).kind, name)
 
     def codes(self, name: str, domain: Domain, *, repaired: bool = True) -> Indices:
-        """Return the codes of a column; of texts and categories by one look-up for each."""
-        if (held := self.categories(name)) is not None:
-            every = values.of_objects([*held.categories.tolist(), None])
-            return domain.codes(every, repaired=repaired)[held.codes.to_numpy()]
-        if not isinstance(domain, Categories) or not self.is_text(name):
-            return domain.codes(self.values(name), repaired=repaired)
-        listed = domain.held(np.dtype(object), repaired=repaired)
-        texts = values.names_of_series(self.of(name)).alias(name).to_frame()
-        known = {name: [one if isinstance(one, str) else None for one in listed]}
-        found = engine_of(nw.from_native(texts)).coded(known).get_column(name)
-        return found.fill_null(domain.unknown if repaired else OUTSIDE).to_numpy()
+        """Return the codes of a column; of texts and categories by one look-up of each."""
+        if (held := self.listed(name)) is not None:
+            return domain.codes(held.each, repaired=repaired)[held.places]
+        return domain.codes(self.values(name), repaired=repaired)
 
 
 def read(x: Table, *, fields: int = 0) -> Columns:
@@ -167,9 +184,8 @@ def refuse_outside(public: Schema, found: Iterable[Any]) -> None:
     """
     for name, outside in zip((*public.names, None), found, strict=True):
         if outside:
-            where = "y has labels outside of `classes`"
-            if name is not None:
-                where = f"column {name!r} has values outside of its domain"
+            named = f"column {name!r} has values outside of its domain"
+            where = "y has labels outside of `classes`" if name is None else named
             raise PublicClaimError(
                 f"{where}; declare them, or have them repaired with `on_invalid`='repair'"
             )
@@ -330,7 +346,8 @@ class Rows:
             if columns.frame is None:
                 raise ParameterError("`user` names a column: X must be a frame")
             self.users.check(columns.frame)
-        return columns, Columns(("y",), (labels,), columns.rows)
+        fields = ["y"] * (self.label in columns.fields)
+        return columns, Columns(("y",), (labels,), columns.rows, fields=fields)
 
     def _of_source(self, data: object, label: str) -> Columns:
         """Return the columns of a file or a frame that has the labels, each once.
@@ -347,8 +364,4 @@ class Rows:
         if not source.is_csv:
             return columns
         fields = {c for c in plain if c not in persons and source.is_untyped(c)}
-        held = (
-            values.of_objects(series.to_list()) if name in fields else series
-            for name, series in zip(columns.names, columns.held, strict=True)
-        )
-        return replace(columns, held=tuple(held))
+        return replace(columns, fields=fields)
