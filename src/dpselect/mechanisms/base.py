@@ -17,6 +17,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import lru_cache
 from importlib import import_module
 from math import inf, log, nextafter
 from typing import Annotated, Any, ClassVar, NamedTuple, Protocol, Self, TypeAlias
@@ -36,6 +37,9 @@ from dpselect.typing import Indices, Probabilities, Scores
 
 SMALLEST_EPSILON = 1e-200
 """Smallest epsilon of a mechanism; its noise, for any number of draws, is a float."""
+
+MOST_SCALED = 256
+"""Sets of candidates whose scores a simulation keeps."""
 
 EXACT_SAMPLES = frozenset({Exponential.sample, LaplaceNoisyMax.sample, PermuteAndFlip.sample})
 """The methods behind which only the samplers of ``dpselect.draws`` draw."""
@@ -389,7 +393,12 @@ class Mechanism(ABC):
             raise ScoresError("`unit_scores` must return finite numbers")
         if k == 1 or (self.one_scaling and scores.min() >= -LIMIT):
             return lambda: Drawn(self.draw.sample(scores, self.epsilon, k))
-        return lambda: Drawn(drawn_in_rounds(self, objective, k))
+        each = nextafter(self.epsilon / k, 0)
+
+        def one_of(left: Indices) -> int:
+            return self.draw.sample(self.unit_scores(objective.take(left)), each, 1)[0]
+
+        return lambda: Drawn(in_rounds(k, len(objective), one_of))
 
     def release(
         self,
@@ -454,46 +463,37 @@ class Mechanism(ABC):
         self, objective: Objective, k: int, size: int, rng: np.random.Generator
     ) -> Indices:
         """Return simulated positions, shape ``(size, k)``."""
-        if k > 1 and not self.one_scaling:
-            return simulated_in_rounds(self, objective, k, size=size, rng=rng)
-        scores = self.unit_scores(objective)
-        return self.draw.simulate(scores, self.epsilon, k=k, size=size, rng=rng)
+        if k == 1 or self.one_scaling:
+            scores = self.unit_scores(objective)
+            return self.draw.simulate(scores, self.epsilon, k=k, size=size, rng=rng)
+
+        @lru_cache(maxsize=MOST_SCALED)
+        def scaled(left: bytes) -> Scores:
+            return self.unit_scores(objective.take(np.frombuffer(left, dtype=np.int64)))
+
+        def one_of(left: Indices) -> int:
+            scores = scaled(left.tobytes())
+            drawn = self.draw.simulate(scores, self.epsilon / k, k=1, size=1, rng=rng)
+            return int(drawn[0, 0])
+
+        every = [in_rounds(k, len(objective), one_of) for _ in range(size)]
+        return np.array(every, dtype=np.int64)
 
 
-def drawn_in_rounds(mechanism: Mechanism, objective: Objective, k: int) -> list[int]:
-    """Draw ``k`` positions, each among those that are left."""
-    each, left = nextafter(mechanism.epsilon / k, 0), np.arange(len(objective))
+def in_rounds(k: int, candidates: int, place_of: Callable[[Indices], int]) -> list[int]:
+    """Return ``k`` positions, each drawn among those that are left.
+
+    Args:
+        k: Number of positions.
+        candidates: Number of all.
+        place_of: Draws one of the positions that are left, and returns its place there.
+    """
+    left = np.arange(candidates)
     chosen: list[int] = []
     while len(chosen) < k:
-        scores = mechanism.unit_scores(objective.take(left))
-        [place] = mechanism.draw.sample(scores, each, 1)
+        place = place_of(left)
         chosen.append(int(left[place]))
         left = np.delete(left, place)
-    return chosen
-
-
-def simulated_in_rounds(
-    mechanism: Mechanism,
-    objective: Objective,
-    k: int,
-    *,
-    size: int,
-    rng: np.random.Generator,
-) -> Indices:
-    """Return simulated positions, shape ``(size, k)``."""
-    chosen = np.empty((size, k), dtype=np.int64)
-    for i in range(k):
-        # Repetitions that have drawn the same candidates draw from the same distribution.
-        before = np.sort(chosen[:, :i], axis=1)
-        sets, same = np.unique(before, axis=0, return_inverse=True)
-        for one, gone in enumerate(sets):
-            rows = np.flatnonzero(same.ravel() == one)
-            left = np.delete(np.arange(len(objective)), gone)
-            scores = mechanism.unit_scores(objective.take(left))
-            places = mechanism.draw.simulate(
-                scores, mechanism.epsilon / k, k=1, size=rows.size, rng=rng
-            )
-            chosen[rows, i] = left[places[:, 0]]
     return chosen
 
 
