@@ -13,8 +13,6 @@ from dpselect.errors import (
     DPSelectError,
     InsufficientBudgetError,
     LedgerError,
-    NeighboursError,
-    ParameterError,
 )
 from dpselect.neighbours import Neighbours
 from support.refusals import refused
@@ -39,34 +37,6 @@ def test_an_entry_says_what_was_spent(make):
     said = {"neighbours": EDGE, "mechanism": "median", "note": "age"}
     said |= {"sequence": 1, "time": entry.time, "version": version("dpselect")}
     assert entry == Entry(epsilon=0.25, delta=0.0, rho=0.01, **said)
-
-
-NO_SPENDS = {
-    ParameterError: [
-        *({"epsilon": -0.5}, {"epsilon": float("nan")}, {"epsilon": 5e-324}, {"epsilon": 0.0}),
-        *({"delta": -1e-7}, {"rho": -1.0}, {"mechanism": None}, {"mechanism": b"median"}),
-        {"note": "\ud800"},
-    ],
-    NeighboursError: [{"neighbours": Neighbours.SUBSTITUTE}, {"neighbours": "edges"}],
-    InsufficientBudgetError: [
-        *({"epsilon": 0.9}, {"delta": 1e-7}, {"epsilon": 0.0, "delta": 1e-7}),
-    ],
-}
-
-
-@pytest.mark.parametrize(
-    ("error", "wrong"),
-    [(error, one) for error, some in NO_SPENDS.items() for one in some],
-    ids=repr,
-)
-def test_a_refused_spend_leaves_no_trace(make, error, wrong):
-    budget = make()
-    before = budget.spend(0.25, neighbours=EDGE)
-
-    with pytest.raises(error):
-        budget.spend(**{"epsilon": 0.1, "neighbours": EDGE} | wrong)
-    assert budget.entries == (before,)
-    assert budget.remaining == 0.75
 
 
 @given(st.lists(st.tuples(any_amount, any_amount, any_amount), max_size=12))

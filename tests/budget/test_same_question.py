@@ -88,26 +88,6 @@ def test_a_spend_without_an_answer_answers_nothing(budget):
     assert not WARDS.release(DATA, budget=board).repeated
 
 
-KEYS = dp.Keys(column="ward", epsilon=9.0, delta=1e-3, neighbours=AR)
-MANY = pl.DataFrame({"ward": [f"ward {n}" for n in range(3000)] * 30})
-MAP = dp.Map(
-    x="x", y="y", bounds=(0, 0, 1, 1), grids=(100,), crs="EPSG:4326", epsilon=9.0, neighbours=AR
-)
-POINTS = pl.DataFrame({"x": [0.1, 0.6, 0.6] * 50, "y": [0.2, 0.7, 0.8] * 50})
-
-
-@pytest.mark.parametrize(("query", "data"), [(KEYS, MANY), (MAP, POINTS)], ids=["keys", "map"])
-def test_a_long_answer_is_given_again_whole(make, query, data):
-    budget = make(30.0, 0.1)
-    first = query.release(data, budget=budget.for_request(source="many.csv"))
-    later = budget if budget.path is None else dp.Budget.open(budget.path)
-    second = query.release("no.parquet", budget=later.for_request(source="many.csv"))
-
-    assert (second.repeated, len(later.entries)) == (True, 1)
-    assert second.to_frame().equals(first.to_frame())
-    assert second.released() == first.released()
-
-
 def test_a_function_is_no_question_that_a_ledger_knows():
     shifted = partial(dp.ShiftedLocalDampening, direction="non-increasing")
     query = dp.PercentileRecord(column="days", p=50, upper=8, mechanism=shifted, epsilon=0.2)

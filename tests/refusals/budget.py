@@ -12,7 +12,7 @@ from dpselect import validation
 from dpselect.budget import Budget
 from dpselect.budget.entry import priced
 from dpselect.budget.totals import Period, Persons, Totals
-from dpselect.errors import NeighboursError
+from dpselect.errors import InsufficientBudgetError, NeighboursError
 from support.refusals import Each, refusing
 
 ADDED = "add-remove"
@@ -69,6 +69,11 @@ ROWS = [
     refusing(Persons, "who")("rows", rows=Each([0, 1.5, True, 2**53 + 1])),
     refusing(Period, unit="one-period")("period", length="week"),
     refusing(Period, "day")("period_unit", unit="person"),
+    SPENT("mechanism", mechanism=Each([None, b"median"])),
+    SPENT("note", note="\ud800"),
+    SPENT("", InsufficientBudgetError, epsilon=1.1),
+    SPENT("delta", InsufficientBudgetError, delta=1e-7),
+    SPENT("neighbours", NeighboursError, neighbours=Each(["substitute", "edges"])),
     # What is released for persons is no release by rows: a row moves those that count.
     SPENT("protects", NeighboursError, user=""),
     OF_PERSONS("user", NeighboursError),

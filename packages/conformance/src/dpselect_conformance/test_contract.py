@@ -188,13 +188,15 @@ def is_same(one, other):
     return bool(one == other)
 
 
-def test_the_same_question_of_a_source_is_answered_once(case):
-    """What is answered once more is equal in every field to what was drawn."""
+def test_the_same_question_of_a_source_is_answered_once(case, tmp_path):
+    """What a ledger answers once more is equal in every field to what was drawn."""
     if not (case.repeats and case.query.is_repeatable):
         return
     plan = case.plan()
-    budget = dp.Budget(2 * plan.epsilon, 2 * plan.delta, **terms(case)).for_request(source="a")
-    first, second = (case.release(database(case), budget) for _ in range(2))
+    path = tmp_path / "budget"
+    dp.Budget(2 * plan.epsilon, 2 * plan.delta, **terms(case), path=path)
+    budget, again = (dp.Budget.open(path).for_request(source="a") for _ in range(2))
+    first, second = (case.release(database(case), one) for one in (budget, again))
 
     assert (first.repeated, second.repeated) == (False, True)
     assert len(budget.entries) == 1

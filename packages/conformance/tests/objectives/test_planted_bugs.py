@@ -4,7 +4,7 @@
 passes everything, makes its row fail.
 """
 
-from itertools import combinations_with_replacement, product
+from itertools import combinations_with_replacement
 
 import numpy as np
 import pytest
@@ -299,29 +299,6 @@ def test_a_scaling_may_translate_all_scores_but_not_move_a_difference_by_more_th
     )
 
     assert report.failed == failed
-
-
-def test_the_sensitivity_of_one_objective_is_no_sensitivity_of_the_sum():
-    def objective_of(x):
-        return dp.Objective([x.count("a") + len(x), x.count("b")], dp.GlobalSensitivity(1, AR))
-
-    report = check(objective_of)
-
-    assert {"condition (i)", "global bound"} <= set(report.failed)
-    assert report.finding("condition (i)").excess == 1
-
-
-@pytest.mark.parametrize(("factor", "ok"), [(2, True), (1, False)])
-def test_an_exponential_mechanism_without_its_factor_two_is_not_private(factor, ok):
-    def law(x):
-        weights = np.exp(np.array([sum(x), 3 - sum(x)]) * 1.0 / factor)
-        return weights / weights.sum()
-
-    report = dp.audit.check_private(
-        law, product((0, 1), repeat=3), dp.Neighbours.SUBSTITUTE, epsilon=1.0
-    )
-
-    assert report.ok is ok
 
 
 @pytest.mark.parametrize(
