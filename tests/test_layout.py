@@ -1,4 +1,4 @@
-"""The architecture: layers, import circles, one door, lazy imports, public names."""
+"""The architecture: one door, lazy imports, public names; `make style` checks imports."""
 
 import ast
 import inspect
@@ -7,13 +7,8 @@ import subprocess
 import sys
 from functools import cache
 from importlib import import_module
-from itertools import chain
-from pathlib import Path
 
-import numpy as np
 import pytest
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
 
 import dpselect as dp
 from support.house import pages
@@ -58,13 +53,6 @@ def imports(module):
     return pairs
 
 
-def imported_modules(module):
-    """Return our own modules that a module imports."""
-    pairs = ((f"{where}.{name}".rstrip("."), where) for where, name in imports(module))
-    ours = (full if full in FILES else where for full, where in pairs)
-    return {one for one in ours if one in FILES and one != "dpselect"}
-
-
 def who_imports(*wanted):
     """Return the modules that import one of some top-level packages or dotted names."""
     found = set()
@@ -75,62 +63,8 @@ def who_imports(*wanted):
     return found
 
 
-def test_imports_go_downwards_only():
-    checked = subprocess.run(
-        [Path(sys.executable).with_name("lint-imports")],
-        cwd=SOURCE.parents[1],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-    assert checked.returncode == 0, checked.stdout
-
-
-def circles(edges):
-    """Return the strongly connected components of more than one node."""
-    nodes = sorted(set(chain(*edges)))
-    place = {node: i for i, node in enumerate(nodes)}
-    rows, columns = [place[a] for a, _ in edges], [place[b] for _, b in edges]
-    graph = csr_array((np.ones(len(edges)), (rows, columns)), (len(nodes), len(nodes)))
-    labels = connected_components(graph, directed=True, connection="strong")[1]
-    groups = [[n for n in nodes if labels[place[n]] == label] for label in set(labels)]
-    return [group for group in groups if len(group) > 1]
-
-
-def test_a_circle_is_found():
-    assert circles([("a", "b"), ("b", "c"), ("c", "b"), ("c", "d")]) == [["b", "c"]]
-
-
-def test_no_modules_import_each_other_in_a_circle():
-    """Lazy imports inside functions count: a circle is one whenever it is walked."""
-    edges = [(module, other) for module in FILES for other in imported_modules(module)]
-
-    assert circles(edges) == []
-
-
 def test_randomness_has_one_source():
     assert who_imports("secrets", "random", "os.urandom") == {"dpselect.draws.exact.bits"}
-
-
-def test_what_draws_is_a_registered_sampler():
-    """Public functions of these modules either draw and say so, or do not draw."""
-    from dpselect.draws import subset_distance
-    from dpselect.draws.exact import bernoulli, noisy_counts, selection, uniform
-
-    drawing = {
-        name
-        for module in (bernoulli, noisy_counts, selection, subset_distance, uniform)
-        for name, found in inspect.getmembers(module, inspect.isfunction)
-        if found.__module__ == module.__name__ and hasattr(found, "__wrapped__")
-    }
-    assert drawing >= {
-        "discrete_laplace",
-        "flipped",
-        "sample",
-        "swapped",
-        "top_k_laplace_noise",
-    }
 
 
 def test_compilation_is_spelled_once():
