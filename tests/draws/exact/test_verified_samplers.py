@@ -13,7 +13,9 @@ import pytest
 from dpselect.draws.exact import bits as source, inversion, selection
 from dpselect.draws.exact.inversion import Weights
 from dpselect.draws.exact.lazy_noise import Noise, Refined
+from dpselect.draws.grid import STEPS_PER_UNIT
 from support.prover import COQC, PROOFS, has_coquelicot
+from support.rows import Listed
 
 PROVED = (
     "UnitScores",
@@ -242,8 +244,8 @@ def noise_by_python(monkeypatch, noise, few, scores, scale, k, words):
     try:
         drawn = selection._largest(noise, np.array(scores), scale, k)
         if k == 1 and noise is Noise.EXPONENTIAL:
-            places = np.arange(len(scores))
-            row = selection._of_rows(0 * places, places, np.array(scores), scale, given)
+            rows, places = Listed([np.array(scores) / STEPS_PER_UNIT]), np.arange(len(scores))
+            row = selection._of_rows(rows, 0 * places, places, given[0], scale)
             assert row.tolist() == drawn
     except Undecided:
         return "-"
