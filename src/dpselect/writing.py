@@ -21,7 +21,6 @@ from datetime import date, datetime, timedelta
 from decimal import Decimal
 from enum import Enum
 from functools import partial
-from html import escape
 from math import isfinite
 from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args, get_origin
@@ -424,6 +423,8 @@ def in_a_cell(text: str) -> str:
 
 def card(text: str) -> str:
     """Return how a notebook shows what is printed: the same text, in a frame."""
+    from html import escape
+
     return f'<pre style="{FRAME}">{escape(text)}</pre>'
 
 

@@ -16,7 +16,6 @@ is that of the outcome, ``c(o) ≤ ε``, the same sum with ``e^(c(o))`` for ``e^
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -79,6 +78,8 @@ class Origin:
         """Return what two entries of one question of one source share; empty without one."""
         if not self.source:
             return ""
+        import hashlib  # which loads OpenSSL: a tenth of what `dpselect --help` takes
+
         same = [question, self.source, self.version, self.arguments, self.user]
         return hashlib.sha256(json.dumps(same).encode()).hexdigest()
 
