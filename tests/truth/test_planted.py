@@ -24,6 +24,7 @@ from dpselect.subsets import reading as statuses
 from dpselect.tables import groups
 from dpselect.tables.kinds import KeyColumns
 from dpselect.trees import domains, estimators, id3
+from dpselect_applications.columns import columns as best_columns
 from dpselect_applications.hubs import hubs
 from truth.counted import is_found
 from truth.questions.objectives import ONLY_FLAT
@@ -183,7 +184,7 @@ PLANTED = {
     "networks TopNodes weighted-sum by default": combined(GROWING),
     "combine weighted_sum by its direction": (weighted_sum, "_direction", agreeing),
     "combine disjoint_sum by its direction": (weighted_sum, "_direction", agreeing),
-    "columns BestColumns information-gain": (id3, "drawn_by", growing),
+    "columns BestColumns information-gain": (best_columns, "drawn_by", growing),
     "trees ID3Classifier information-gain": (id3, "drawn_by", growing),
     "trees ID3Classifier gini": (estimators, "_ascending", as_declared),
     "columns PrivateSelectKBest of text": (domains, "declared", of_any_type),
