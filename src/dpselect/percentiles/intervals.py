@@ -38,6 +38,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
+from itertools import accumulate
 from math import ceil, exp, log
 from typing import NamedTuple, TypeAlias
 
@@ -140,9 +141,7 @@ class Intervals:
             released: Positions of the values; around each are the cuts that it is tested at.
             candidates: How many there are.
         """
-        sums = [0]
-        for count in noisy:
-            sums.append(sums[-1] + count)
+        sums = [*accumulate(noisy, initial=0)]
         for p, at in zip(self.percents, released, strict=True):
             own = {cut: cuts.index(cut) for cut in cuts_around([at], candidates)}
             part = exact_fraction(p)
