@@ -151,7 +151,7 @@ def methods(
     after, each = AfterCount(percents, column.points, OF, epsilon), epsilon / len(percents)
     number, left = column.values.size, after.epsilon
     of = [(p, column.points, OF, each) for p in percents]
-    yield "default", after.of_size(size_of(number)), after.scale
+    yield "default", after.of_size(int(size_of(number))), after.scale
     yield "one-by-one", OneByOne(tuple(ByRank(*one) for one in of)), 0.0
     upwards = (ByThreshold(*one, upwards=True, assumed=number) for one in of)
     yield "above-threshold", OneByOne(tuple(upwards)), 0.0

@@ -71,7 +71,7 @@ def histogram(asked: Question, rng: np.random.Generator) -> Values:
         p / 100,
         np.unique(np.linspace(0, points.size - 1, BINS + 1).round().astype(int)),
     )
-    counts = np.diff(held.upto[0, edges[1:]], prepend=0)
+    counts = np.diff(held.before(edges[1:] + 1)[0], prepend=0)
     noisy = counts + rng.laplace(scale=1 / epsilon, size=(REPEATS, counts.size))
     sums, before = np.cumsum(noisy, axis=1), np.arange(1, counts.size + 1)
     spread = before * (1 - share) ** 2 + (counts.size - before) * share**2

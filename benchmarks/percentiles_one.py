@@ -118,10 +118,10 @@ def ours(case: Case, upper: float | None) -> float:
     """Return the error of a release of a percentile, by the method of its number of records."""
     design = query_of(case, upper).design()
     assert isinstance(design, PercentilesDesign)  # noqa: S101 -- for type checkers
-    method = design.method.of_size(size_of(case.values.size))
+    method = design.method.of_size(int(size_of(case.values.size)))
     assert isinstance(method, OneByOne)  # noqa: S101 -- for type checkers
     counted = design.records.counted(case.values, design.points)
-    law, points = law_of(method.singles[0], design.candidates(counted)), method.points
+    law, points = law_of(method.singles[0], design.candidates(counted)), design.method.points
     far = np.abs(points - case.truth)
     if design.refined is not None:
         # Within the cells that are likely; of others the first candidate stands for all.

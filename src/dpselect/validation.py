@@ -102,10 +102,10 @@ def _number(
     name: str, value: object, words: str, fits: Callable[[float], bool], *ends: float
 ) -> float:
     """Return ``value`` as a float that fits; a negative zero is zero, and is printed so."""
-    if isinstance(value, bool) or not isinstance(value, Real):
+    if type(value) not in {float, int} and (type(value) is bool or not isinstance(value, Real)):
         raise must_be(name, "a number", _type_of(value))
     try:
-        number = float(value) + 0.0
+        number = float(value) + 0.0  # type: ignore[arg-type] # it is Real
     except OverflowError:
         raise must_be(name, "a number", "and this is too large for a float") from None
     if fits(number):

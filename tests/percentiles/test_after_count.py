@@ -47,6 +47,6 @@ def test_the_chances_of_sizes_are_sums_of_the_noise(records, scale):
     noise = np.arange(-2000, 2001)
     masses = np.exp(-abs(noise) / scale) * (1 - exp(-1 / scale)) / (1 + exp(-1 / scale))
     expected = np.zeros(choices.LARGEST + 1)
-    np.add.at(expected, [size_of(int(one)) for one in records + noise], masses)
+    np.add.at(expected, size_of(records + noise), masses)
 
     np.testing.assert_allclose(chances_of_sizes(records, scale), expected, atol=1e-12)

@@ -1,5 +1,6 @@
 """Rows and runs drawn at once follow the law of one; values that are noise are called so."""
 
+import narwhals as nw
 import numpy as np
 import polars as pl
 import pytest
@@ -10,10 +11,27 @@ from dpselect.draws import above_threshold
 from dpselect.draws.exact import selection
 from dpselect.draws.exact.selection import largest_of_each
 from dpselect.percentiles.prediction import Simulated
-from dpselect.percentiles.reading import counts_of
+from dpselect.percentiles.reading import counts_of, counts_of_groups
 from support.rows import Listed
 
 ADDED = dp.Neighbours.ADD_REMOVE
+
+
+@pytest.mark.parametrize("at_once", [10, 10**6])
+def test_rows_that_come_in_parts_are_counted_once(at_once, monkeypatch):
+    monkeypatch.setattr("dpselect.percentiles.reading.ROWS_AT_ONCE", at_once)
+    rng = np.random.default_rng(1)
+    part = pl.DataFrame({"group": rng.integers(0, 5, 400), "number": rng.normal(6, 3, 400)})
+    rows = pl.concat([part, part, part], rechunk=False)
+
+    read = nw.from_native(rows.lazy())
+    counts = counts_of_groups(read, np.arange(13.0), rows, 5, np.float64)
+
+    each = part.partition_by("group", as_dict=True)
+    for group, found in enumerate(counts.parts()):
+        alone = counts_of(each[group,]["number"].to_numpy(), np.arange(13.0))
+        assert found.place.tolist() == alone.place.tolist()
+        assert found.held.tolist() == (3 * alone.held).tolist()
 
 
 DRAWS, FALSE_ALARM = 10_000, 1e-6

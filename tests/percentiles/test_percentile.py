@@ -10,6 +10,7 @@ import pytest
 import dpselect as dp
 from dpselect.errors import DataError
 from dpselect.percentiles import percentile, rank_of, record
+from support.engines import held_by
 from support.refusals import refused
 
 
@@ -76,3 +77,14 @@ def test_the_default_finds_the_record_and_loses_its_epsilon_at_most(p):
     assert 0.5 < worst <= 1.5 + 1e-9
     if p == 100:
         assert law((3, 0), 1e4, apart=False)[0] == pytest.approx(0.5)
+
+
+@pytest.mark.spark
+def test_rows_of_spark_have_no_numbers_to_release():
+    held = held_by("spark", pl.DataFrame({"v": [1.0, 2.0], "who": ["ann", "bob"]}))
+    asked = {"column": "v", "p": 50, "upper": 3, "epsilon": 1.0}
+
+    with refused("label"):
+        dp.PercentileRecord(**asked).release(held)
+    chosen = dp.PercentileRecord(label="who", **asked).release(held)
+    assert chosen.answer[0] in {"ann", "bob"}

@@ -155,8 +155,8 @@ def candidates(data):
 
 
 def numbers(data):
-    found, missing = ranks_in(data, np.array(EDGES), "v")
-    return [*found.below[0].tolist(), *found.upto[0].tolist(), found.numbers[0], missing]
+    below, upto, *more = ranks_in(data, np.array(EDGES), "v")
+    return [*below, *upto, *more]
 
 
 def expected(kind):

@@ -53,9 +53,8 @@ def tree(odd, data):
 def numbers(odd, data):
     """Return numbers, or how many are at edges, between them and missing."""
     if odd.is_lazy:
-        found, missing = ranks_in(data, EDGES, "v")
-        upto = np.column_stack([found.below[0], found.upto[0]]).ravel()
-        return of_counts([*np.diff([0, *upto, found.numbers[0]]), missing])
+        below, upto, every, missing = ranks_in(data, EDGES, "v")
+        return of_counts([*np.diff([0, *np.ravel([below, upto], "F"), every]), missing])
     if odd.container in {"rows", "tuples"}:
         read = values.of_rows(data, 1)[0].numbers()
     elif odd.has_names:

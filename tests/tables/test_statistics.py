@@ -47,10 +47,9 @@ CONSTANTS = {
 
 
 def ranks(data, **persons):
-    found, missing = ranks_in(
-        data, CANDIDATES, "x", people_cap(**({"user": None, "max_per_user": None} | persons))
-    )
-    return [*found.below[0], *found.upto[0], found.numbers[0], missing]
+    cap = people_cap(**({"user": None, "max_per_user": None} | persons))
+    below, upto, *more = ranks_in(data, CANDIDATES, "x", cap)
+    return [*below, *upto, *more]
 
 
 def points(data, outside, **persons):

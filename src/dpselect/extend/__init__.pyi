@@ -180,9 +180,6 @@ from dpselect.percentiles.methods import (
 from dpselect.percentiles.objectives import (
     by_rank as by_rank,
 )
-from dpselect.percentiles.reading import (
-    Ranks as Ranks,
-)
 from dpselect.plan import (
     ROUNDING as ROUNDING,
     Receipt as Receipt,

@@ -63,17 +63,17 @@ def exact_decimal(number: float) -> Fraction:
 
 
 def places_of(points: Values | Range, numbers: Values, kind: Float = np.float64) -> Indices:
-    """Return the positions, among ascending candidates, that numbers count at.
+    """Return the positions of the candidates that numbers count at.
 
     Of a candidate it is its own position, whatever candidates are next to it.
 
     Args:
-        points: The candidates; if listed, in any order.
+        points: The candidates, increasing.
         numbers: None missing. Private.
         kind: The type of floats that they are of.
     """
     if isinstance(points, np.ndarray):
-        return np.searchsorted(starts_of(_distinct(points), kind), numbers, side="right")
+        return np.searchsorted(starts_of(points, kind), numbers, side="right")
     return points.places(numbers, kind)
 
 
@@ -93,17 +93,10 @@ def unclear(points: Values | Range, kind: Float) -> float | None:
     """Return a candidate that a type of floats may not tell from the next, if one is."""
     if not isinstance(points, np.ndarray):
         return points.unclear(kind)
-    ascending = _distinct(points)
     with np.errstate(over="ignore", under="ignore"):
-        held = ascending.astype(kind)
+        held = points.astype(kind)
     alike = np.flatnonzero(held[1:] == held[:-1])
-    return float(ascending[alike[0]]) if alike.size else None
-
-
-def _distinct(points: Values) -> Values:
-    """Return candidates, ascending, as ``np.unique``, which imports masked arrays first."""
-    ascending = np.sort(points)
-    return ascending[np.append(True, ascending[1:] != ascending[:-1])]
+    return float(points[alike[0]]) if alike.size else None
 
 
 def _halfway(points: Values) -> Values:
@@ -343,14 +336,14 @@ class Unit:
         # One value of each type is enough, but of times: a zone is not told by their type.
         some = dict(zip(map(type, values), values, strict=True))
         of = values if any(issubclass(one, datetime) for one in some) else some.values()
-        kinds = {*map(_kind, of)} or {"duration" if _is_span(step) else "integer"}
+        kinds = {*map(_kind, of)} or {"duration" if isinstance(step, timedelta) else "integer"}
         if kinds <= {"float", "integer", "decimal"}:
-            if _is_span(step):
+            if isinstance(step, timedelta):
                 raise ParameterError("`step` is a duration: give dates, times or durations")
             both = kinds | ({"integer"} if step is None else {_kind(step)})
             number = next(one for one in ("decimal", "float", "integer") if one in both)
             return cls("number", number)
-        if len(kinds) > 1 or not (step is None or _is_span(step)):
+        if len(kinds) > 1 or not (step is None or isinstance(step, timedelta)):
             raise ParameterError(
                 "`lower`, `upper`, `candidates` and `step` must be of one unit: numbers; or "
                 "dates, times or durations, with a duration as `step`"
@@ -434,10 +427,6 @@ def _numbers(number: float, kind: str) -> float | Decimal:
     if kind == "integer":
         return int(number)
     return Decimal(repr(number)) if kind == "decimal" else number
-
-
-def _is_span(value: object) -> bool:
-    return isinstance(value, timedelta)
 
 
 def _kind(value: object) -> str:

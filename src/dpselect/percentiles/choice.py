@@ -52,7 +52,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import ceil, log, log2
+from math import ceil, log
 from typing import NamedTuple
 
 import numpy as np
@@ -127,13 +127,11 @@ class Drawn(NamedTuple):
     Attributes:
         values: Ascending.
         records: The noisy number of its records.
-        chosen: The mechanism that this number chose.
         ends: Works out the intervals around the values, if they were asked for.
     """
 
     values: tuple[float, ...]
     records: int
-    chosen: str
     ends: Callable[[], tuple[tuple[float, float], ...]] | None = None
 
 
@@ -298,14 +296,14 @@ class AfterCount(Method):
         """Return which percentiles of so many records, by the noisy number, are no noise."""
         if number < self.scale * log(1 / (2 * EMPTY)):
             return [False for _ in self.percents]
-        method = self.of_size(size_of(number))
+        method = self.of_size(int(size_of(number)))
         shares = len(method.singles) if isinstance(method, OneByOne) else 1
         least = USABLE * self.records.changed * shares / self.epsilon
         return [(min(p, 100 - p) or p) / 100 * number >= least for p in self.percents]
 
     def draw(self, counts: Counts, records: Indices, by: Draws = BY_SAMPLERS) -> Values:
         """Draw the values of each group, by the method of its noisy number."""
-        sizes = np.array([size_of(one) for one in records.tolist()])
+        sizes = size_of(records)
         values = np.empty((sizes.size, len(self.percents)))
         for size in np.unique(sizes).tolist():
             which = np.flatnonzero(sizes == size)
@@ -316,11 +314,8 @@ class AfterCount(Method):
     def drawn(self, counts: Counts) -> list[Drawn]:
         """Draw the number and the values of each group exactly."""
         noisy = BY_SAMPLERS.laplace(counts.numbers, self.scale)
-        values = self.draw(counts, noisy).tolist()
-        return [
-            Drawn(tuple(one), number, self.of_size(size_of(number)).mechanism)
-            for one, number in zip(values, noisy.tolist(), strict=True)
-        ]
+        values = map(tuple, self.draw(counts, noisy).tolist())
+        return [*map(Drawn, values, noisy.tolist())]
 
 
 @dataclass(frozen=True, eq=False)
@@ -385,9 +380,9 @@ class Refined:
         return low
 
 
-def size_of(records: int) -> int:
-    """Return the logarithm of a number to the base ``√2``, rounded; 0 of less than one."""
-    return min(round(2 * log2(max(records, 1))), LARGEST)
+def size_of(records: int | Indices) -> Indices:
+    """Return the logarithms of numbers to the base ``√2``, rounded; 0 of less than one."""
+    return np.rint(2 * np.log2(np.clip(records, 1, 2**62))).clip(max=LARGEST).astype(np.int64)
 
 
 def chances_of_sizes(records: int, scale: float) -> Probabilities:

@@ -53,7 +53,7 @@ from dpselect.percentiles.methods import EXACT, Draws
 from dpselect.percentiles.objectives import exact_fraction
 from dpselect.percentiles.reading import Counts, Records
 from dpselect.plan import Spend
-from dpselect.typing import Probabilities, Values
+from dpselect.typing import Indices, Probabilities, Values
 
 Ends: TypeAlias = tuple[tuple[float, float], ...]
 """The lower and the upper end of each interval."""
@@ -124,7 +124,10 @@ class Intervals:
         points, size = self.points, len(self.points)
         at = places_of(points, np.array(released)).tolist()
         cuts = cuts_around(at, size)
-        noisy = by.laplace(np.diff(counted.upto_cuts(cuts), prepend=0), self.scale).tolist()
+        # A cut is beyond every candidate before the half of it.
+        before = counted.before((np.array(cuts, dtype=np.int64) + 1) // 2)
+        upto: Indices = np.append(before, counted.numbers)
+        noisy = by.laplace(np.diff(upto, prepend=0), self.scale).tolist()
         return lambda: tuple(
             (float(points[min(low, here)]), float(points[max(high, here)]))
             for (low, high), here in zip(self.ends(noisy, cuts, at, size), at, strict=True)

@@ -59,13 +59,7 @@ EXACT = Draws()
 
 
 class Method(ABC):
-    """A way to draw percentiles in groups of numbers, with its public facts.
-
-    Attributes:
-        points: The candidates, increasing.
-    """
-
-    points: Values
+    """A way to draw percentiles in groups of numbers, with its public facts."""
 
     @property
     @abstractmethod
@@ -133,10 +127,6 @@ class OneByOne(Method):
     """
 
     singles: tuple[Method, ...]
-
-    @property
-    def points(self) -> Values:  # type: ignore[override] # those of each
-        return self.singles[0].points
 
     @property
     def mechanism(self) -> str:

@@ -8,14 +8,14 @@ from math import isfinite
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from dpselect import validation
 from dpselect.errors import ParameterError
 from dpselect.neighbours import Neighbours, NeighboursLike
 from dpselect.objective import Objective
 from dpselect.percentiles.candidates import exact_decimal
-from dpselect.percentiles.reading import Counts, Ranks, Records, rank_bound
+from dpselect.percentiles.reading import Counts, Records, rank_bound
 from dpselect.sensitivity import GlobalSensitivity
 from dpselect.typing import Indices, OnInvalid, Values
 
@@ -103,37 +103,37 @@ def percentile_rank(
     relation = validation.table_neighbours(neighbours)
     points = checked_candidates(candidates)
     form = validation.one_of("form", form, get_args(RankForm))
-    records = Records(relation, column, on_invalid=on_invalid)
+    records = Records(relation, column, on_invalid=validation.on_invalid(on_invalid))
     counts = records.counted(data, np.unique(points))
-    return by_rank(counts, p=p, points=points, form=form, neighbours=relation)
+    held = np.zeros(counts.candidates, dtype=np.int64)
+    held[counts.place] = counts.held
+    return by_rank(held, p=p, points=points, form=form, neighbours=relation)
 
 
 def by_rank(
-    ranks: Ranks | Counts,
+    held: NDArray[Any],
     *,
     p: float,
     points: Values,
     form: RankForm = "signed",
     neighbours: Neighbours,
-    per_user: int = 1,
 ) -> Objective:
-    """Return the objective of ``percentile_rank`` from the ranks of its candidates.
+    """Return the objective of ``percentile_rank`` from the numbers at its candidates.
 
     Args:
-        ranks: Ranks of the different candidates, ascending, of one group, or where its numbers
-            count; missing numbers are left out. Private.
+        held: How many numbers count at each of the different candidates, ascending. Private.
         p: The percentile.
         points: The candidates.
         form: The form of the ranks.
-        neighbours: Add/remove or substitution of a person.
-        per_user: How many records a person has at most.
+        neighbours: Add/remove or substitution.
     """
     ascending, at = np.unique(points, return_inverse=True)
-    counts = ranks.counts if isinstance(ranks, Ranks) else ranks
+    place = np.flatnonzero(held)
+    counts = Counts(1, held.size, np.zeros_like(place), place, held[place])
     scores = RankScores(counts, p=p, points=ascending).in_ranks(np.zeros_like(at), at)
     return Objective(
         scores if form == "signed" else np.minimum(scores, 0.0),
-        GlobalSensitivity(per_user * rank_bound(p / 100, neighbours), neighbours),
+        GlobalSensitivity(rank_bound(p / 100, neighbours), neighbours),
         candidates=points.tolist(),
         highest=None if form == "signed" else 0.0,
         # One sensitivity for all candidates: both directions hold.

@@ -21,7 +21,7 @@ from dpselect import tables, validation
 from dpselect.errors import ParameterError
 from dpselect.neighbours import Neighbours, NeighboursLike
 from dpselect.percentiles.candidates import UNKNOWN, Quantity, Range, Unit
-from dpselect.percentiles.choice import REFINED, AfterCount, Drawn, Refined
+from dpselect.percentiles.choice import REFINED, AfterCount, Drawn, Refined, size_of
 from dpselect.percentiles.intervals import SHARE, Intervals
 from dpselect.percentiles.objectives import checked_candidates, percent
 from dpselect.percentiles.reading import (
@@ -324,11 +324,12 @@ class PercentilesDesign(Design[PercentileRelease]):
 
         def draw(plan: Plan) -> PercentileRelease:
             [found] = self.answers(counted)
+            method = self.method.of_size(int(size_of(found.records)))
             drawn = PercentileRelease(
                 self.in_units(found.values),
                 plan,
                 p=self.percents,
-                chosen=six_digits(found.chosen),
+                chosen=six_digits(method.mechanism),
                 records=found.records,
             )
             return self.with_intervals(drawn, [found])
@@ -387,7 +388,7 @@ class GroupedPercentiles(GroupedDesign[PercentileRelease, Drawn]):
     def check(self, data: object) -> None:
         data = self._measured(data)
         tables.check_columns(data, numeric=[self.column])
-        checked_type(data, self.column, self.each.points)
+        checked_type(tables.declared_float(data, self.column), self.column, self.each.points)
         self.grouping.check(data)
 
     def _measured(self, data: object) -> object:
@@ -415,7 +416,7 @@ class GroupedPercentiles(GroupedDesign[PercentileRelease, Drawn]):
     def answers(self, data: object, groups: tuple[Hashable, ...]) -> Callable[[], list[Drawn]]:
         points, data = self.each.points, self._measured(data)
         rows = self.grouping.rows(data, {NUMBER: self.column}, groups)
-        kind = checked_type(data, self.column, points)
+        kind = checked_type(tables.declared_float(data, self.column), self.column, points)
         counts = counts_of_groups(rows, points, data, len(groups), kind)
         return lambda: self.each.answers(counts)
 

@@ -222,10 +222,10 @@ def simulated(method: AfterCount, counts: Counts, rng: np.random.Generator) -> V
     times = int(np.clip(AT_ONCE // method.points.size, LEAST, MOST))
     by = Simulated(rng)
     numbers = by.laplace(counts.numbers.repeat(times), method.scale)
-    sizes = np.array([size_of(one) for one in numbers.tolist()])
+    sizes = size_of(numbers)
     found = [
         _drawn(method.of_size(size), counts, numbers[sizes == size], by)
-        for size in sorted({*sizes.tolist()})
+        for size in np.unique(sizes).tolist()
     ]
     return np.concatenate(found)
 

@@ -6,11 +6,12 @@ an engine: one grouping by the position among so many candidates at a time, for 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpselect import tables, validation
 from dpselect._optional import nw, pl
@@ -18,12 +19,18 @@ from dpselect.draws.exact.leading_zeros import spans
 from dpselect.errors import ColumnError, DataError, ParameterError, missing_value
 from dpselect.neighbours import Neighbours
 from dpselect.percentiles.candidates import OPEN, Float, Range, starts_of, unclear
+from dpselect.tables.collecting import EDGES_AT_ONCE, with_positions, without_nan
 from dpselect.tables.columns import NUMBERS, Measure
+from dpselect.tables.engine import engine_of
 from dpselect.tables.groups import GROUP, changed_rows
-from dpselect.tables.opening import has_numbers
+from dpselect.tables.kinds import float_type
+from dpselect.tables.opening import has_numbers, unreadable
 from dpselect.tables.people import PeopleCap, people_cap
-from dpselect.tables.values import names_of_series
+from dpselect.tables.values import of_series
 from dpselect.typing import Indices, OnInvalid, Values
+
+Numbers: TypeAlias = NDArray[Any]
+"""Floats or integers, of up to 64 bits."""
 
 NUMBER, MISSING = "number", -1
 """The column of numbers, and the position of a record that has none."""
@@ -31,8 +38,19 @@ NUMBER, MISSING = "number", -1
 MOST_NUMBERS = 10**9
 """Different numbers of groups that may leave an engine, where a range is not listed."""
 
-NUMBERS_AT_ONCE = 2**17
-"""Numbers in memory that are sorted together."""
+AT_ONCE = 2**15
+"""Numbers that are counted together, as many as a cache holds; more than there are buckets."""
+
+BUCKETS, MOST_BUCKETS = 8, 2**16
+"""Buckets between two candidates, and of all; two between two candidates at least."""
+
+ROWS_AT_ONCE = 2**24
+"""Rows of groups that are sorted together, or as many as there are different positions."""
+
+DIGITS, MOST_PARTS = 11, 2**22
+"""Binary digits of parts that are looked for, and parts from 0 to the furthest start."""
+
+FARTHEST = float(np.finfo(np.float64).max)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -85,16 +103,6 @@ class Counts:
         counts = np.bincount(at, self.held, self.groups * (ends.size + 1))
         return counts.reshape(self.groups, -1)[:, :-1].cumsum(axis=1).astype(np.int64)
 
-    @property
-    def below(self) -> Indices:
-        """Numbers before each candidate, shape ``(groups, candidates)``."""
-        return self.before(np.arange(self.candidates))
-
-    @property
-    def upto(self) -> Indices:
-        """Numbers at each candidate or before, of this shape."""
-        return self.before(np.arange(1, self.candidates + 1))
-
     def in_cells(self, edges: Indices) -> Counts:
         """Return the counts of cells between ascending edges, in place of candidates."""
         cell = edges.searchsorted(self.place, side="right") - 1
@@ -102,40 +110,8 @@ class Counts:
         is_first[1:] = (cell[1:] != cell[:-1]) | (self.group[1:] != self.group[:-1])
         first = np.flatnonzero(is_first)
         held = np.add.reduceat(self.held, first) if first.size else self.held
-        return Counts(self.groups, edges.size - 1, self.group[first], cell[first], held)
-
-    def upto_cuts(self, cuts: Sequence[int]) -> Indices:
-        """Return the numbers of one group up to cuts (``intervals``), and all of them."""
-        # A cut is beyond every candidate before the half of it.
-        before = self.before((np.array(cuts, dtype=np.int64) + 1) // 2)
-        return np.append(before, self.numbers)
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Ranks:
-    """Counts of numbers below and up to each of ascending candidates, in groups; private.
-
-    Attributes:
-        below: Numbers at smaller candidates, shape ``(groups, k)``.
-        upto: Numbers at the candidate or smaller ones, of this shape.
-        numbers: How many numbers each group has, shape ``(groups,)``.
-    """
-
-    below: Indices
-    upto: Indices
-    numbers: Indices
-
-    def some(self, groups: Indices) -> Ranks:
-        """Return those of some groups."""
-        return Ranks(self.below[groups], self.upto[groups], self.numbers[groups])
-
-    @property
-    def counts(self) -> Counts:
-        """Where the numbers count."""
-        after = self.numbers[:, None] - self.upto[:, -1:]
-        held = np.hstack([self.below[:, :1], self.upto - self.below, after])
-        group, place = held.nonzero()
-        return Counts(len(held), held.shape[1] - 2, group, place - 1, held[group, place])
+        group = self.group[first]
+        return Counts(self.groups, edges.size - 1, group, cell[first], held, self.missing)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,9 +134,6 @@ class Records:
     users: PeopleCap | None = None
     on_invalid: OnInvalid = "repair"
     measure: Measure = NUMBERS
-
-    def __post_init__(self) -> None:
-        validation.on_invalid(self.on_invalid)
 
     @property
     def per_user(self) -> int:
@@ -197,7 +170,7 @@ class Records:
                 self.users.check(data)
             elif self.are_public and tables.count_records(data, numeric=[column]) == 0:
                 raise no_records()
-            checked_type(data, column, points)
+            checked_type(tables.declared_float(data, column), column, points)
 
     def counted(self, data: object, points: Values | Range) -> Counts:
         """Count the numbers of some data; of a lazy frame no row is read, but for a range.
@@ -252,14 +225,14 @@ def checked_column(data: object, column: str | None) -> str | None:
     return column
 
 
-def checked_type(data: object, column: str | None, points: Values | Range) -> Float:
-    """Return the type of floats that numbers are of, which tells all candidates apart.
+def checked_type(kind: Float, column: str | None, points: Values | Range) -> Float:
+    """Return the type that numbers are read as, which tells all candidates apart.
 
     Without an end that is known no shorter type would, so all are read as float64.
 
     Args:
-        data: A table that has the column, or numbers.
-        column: The column.
+        kind: The type of floats that is declared.
+        column: The column, of a table.
         points: The candidates.
 
     Raises:
@@ -267,7 +240,6 @@ def checked_type(data: object, column: str | None, points: Values | Range) -> Fl
     """
     if isinstance(points, Range) and len(points) >= OPEN:
         return np.float64
-    kind = tables.declared_float(data, column)
     if kind is np.float64 or (one := unclear(points, kind)) is None:
         return kind
     said = (
@@ -284,31 +256,68 @@ def no_records() -> DataError:
     return DataError("there must be at least one record")
 
 
-def counts_of(values: Values, points: Values | Range, kind: Float = np.float64) -> Counts:
+def counts_of(values: Numbers, points: Values | Range, kind: Float = np.float64) -> Counts:
     """Return what numbers in memory count at.
 
     Args:
-        values: Shape ``(n,)``, float64, a missing number as NaN. Private.
+        values: Shape ``(n,)``, a missing number as NaN. Private.
         points: The candidates, increasing.
         kind: The type of floats that the numbers are of.
     """
-    missing = int(np.isnan(values).sum())
-    if isinstance(points, Range):
-        place = np.sort(points.places(values[~np.isnan(values)], kind))
-        held = np.ones_like(place)
-    else:
-        starts = starts_of(points, kind)
-        before = np.zeros(points.size + 1, dtype=np.int64)
-        before[-1] = values.size - missing
-        # Few candidates are looked for among many numbers, and not the other way round: among
-        # as many as a cache holds while they are sorted, NaN last.
-        for first in range(0, values.size, NUMBERS_AT_ONCE):
-            block = np.sort(values[first : first + NUMBERS_AT_ONCE])
-            before[1:-1] += block.searchsorted(starts)
-        held = np.diff(before)
-        place = np.flatnonzero(held)
-        held = held[place]
-    return Counts(1, len(points), np.zeros_like(place), place, held, missing)
+    if not isinstance(points, Range):
+        return counts_of_parts([values], starts_of(points, kind))
+    known = values[~np.isnan(values)]
+    place = np.sort(points.places(known.astype(np.float64), kind))
+    group, held = np.zeros_like(place), np.ones_like(place)
+    return Counts(1, len(points), group, place, held, values.size - known.size)
+
+
+@np.errstate(over="ignore", divide="ignore")
+def counts_of_parts(parts: Iterable[Numbers], starts: Values) -> Counts:
+    """Return what the numbers in some arrays count at.
+
+    Numbers fall in many more buckets than there are candidates. The bucket of a number depends
+    on it alone and never falls where the number grows, since no rounding reverses an order. So
+    before a candidate are the numbers of the buckets before that of its start, and of this one
+    those below the start. Where the float before the start is in another bucket there are none.
+
+    Args:
+        parts: As for ``counts_of``, of any type of numbers.
+        starts: The least number that counts at each candidate, but the first.
+    """
+    first, last = (starts[0], starts[-1]) if starts.size else (0.0, 0.0)
+    gaps = max(starts.size - 1, 1)
+    most = gaps * min(max(MOST_BUCKETS // gaps, 2), BUCKETS)
+    # None of these is infinite: of two infinities the difference would be NaN.
+    span = min(last - first, FARTHEST)
+    scale = min(most / span, FARTHEST) if last > first else 1.0
+    least = np.clip(first - 1 / scale, -FARTHEST, FARTHEST)
+
+    def bucket(numbers: Numbers) -> Indices:
+        found = np.subtract(numbers, least, dtype=np.float64)
+        found *= scale
+        return np.clip(found, 0, most + 2, out=found).astype(np.int64)
+
+    own = bucket(starts)
+    is_split = np.zeros(most + 3, dtype=np.bool_)
+    is_split[own[bucket(np.nextafter(starts, -np.inf)) == own]] = True
+    held, below, missing = np.zeros(most + 3, np.int64), np.zeros_like(own), 0
+    size, are_split = max(AT_ONCE, 2 * most), bool(is_split.any())
+    for part in parts:
+        for at in range(0, part.size, size):
+            some = part[at : at + size]
+            if (is_missing := np.isnan(some)).any():
+                missing += int(is_missing.sum())
+                some = some[~is_missing]
+            buckets = bucket(some)
+            held += np.bincount(buckets, minlength=held.size)
+            if are_split:
+                split = np.sort(some[is_split[buckets]].astype(np.float64))
+                below += split.searchsorted(starts) - bucket(split).searchsorted(own)
+    sums = np.append(0, held.cumsum())
+    counts = np.diff(sums[own] + below, prepend=0, append=sums[-1])
+    place = np.flatnonzero(counts)
+    return Counts(1, starts.size + 1, np.zeros_like(place), place, counts[place], missing)
 
 
 def counts_in(
@@ -331,31 +340,27 @@ def counts_in(
         DataError: The data cannot be read, or are not numeric.
         ParameterError: ``column`` is given and ``data`` is no table.
     """
+    if column is None or not tables.is_table(data):
+        kind = checked_type(tables.declared_float(data), column, points)
+        return counts_of(tables.numeric_column(data, column), points, kind)
     if users is not None:
         users.check(data)
-    if (
-        isinstance(points, Range)
-        or column is None
-        or not tables.is_table(data)
-        or isinstance(opened := tables.check_columns(data, numeric=[column]), nw.DataFrame)
-    ):
-        values = numbers_in_memory(data, column, users)
-        return counts_of(values, points, checked_type(data, column, points))
-    kind, table = checked_type(data, column, points), tables.as_numbers(opened, data, [column])
-    return counted_at(_numbers(table.lazy(), column, users), points, data, kind=kind)
-
-
-def numbers_in_memory(
-    data: object, column: str | None = None, users: PeopleCap | None = None
-) -> Values:
-    """Return the numbers that are counted, NaN for a record without one; shape ``(n,)``."""
-    if users is None or column is None:
-        return tables.numeric_column(data, column)
-    table = tables.read_columns(data, numeric=[column], plain=[users.user])
-    persons, numbers = names_of_series(table[users.user]), tables.series_numbers(table[column])
-    missing = np.isnan(numbers)
-    [known] = users.of_arrays(persons.filter(~missing), [numbers[~missing]])
-    return np.concatenate([known, numbers[missing & persons.is_not_null().to_numpy()]])
+    table = tables.check_columns(data, numeric=[column])
+    kind = checked_type(float_type(table.collect_schema()[column]).type, column, points)
+    if users is None and isinstance(table, nw.DataFrame):
+        held = of_series(table.get_column(column))
+        is_plain = held.is_typed and held.missing is None
+        return counts_of(held.values if is_plain else held.numbers(), points, kind)
+    rows = _numbers(table.lazy(), data, column, users)
+    engine = engine_of(rows)
+    if isinstance(points, Range):
+        numbers = engine.fetched(lambda: unreadable(data)).get_column(NUMBER)
+        return counts_of(tables.series_numbers(numbers), points, kind)
+    starts = starts_of(points, kind)
+    if not engine.is_here:
+        return _counts_there(rows, starts, data)
+    parts = engine.batches(lambda: unreadable(data))
+    return counts_of_parts((part[NUMBER].to_numpy() for part in parts), starts)
 
 
 def counts_of_groups(
@@ -374,7 +379,9 @@ def counts_of_groups(
         DataError: The engine refuses the query.
     """
     if not isinstance(points, Range):
-        return counted_at(rows, points, data, groups=groups, kind=kind)
+        starts = starts_of(points, kind)
+        of = _counts_here if engine_of(rows).is_here else _counts_there
+        return of(rows, starts, data, groups)
     grouped = rows.group_by(GROUP, NUMBER).agg(nw.len().alias("count"))
     found = tables.collect(grouped, data, most=MOST_NUMBERS)
     group, held = tables.counts(found[GROUP]), tables.counts(found["count"])
@@ -383,134 +390,134 @@ def counts_of_groups(
     return Counts(groups, len(points), group[order], place[order], held[order])
 
 
-def _numbers(table: tables.Frame, column: str, users: PeopleCap | None) -> tables.Frame:
+def _numbers(
+    table: nw.LazyFrame[Any], data: object, column: str, users: PeopleCap | None
+) -> nw.LazyFrame[Any]:
     """Return the numbers that are counted, and a null for each record without one.
 
-    ``_tallied`` counts NaN as missing: in polars it may stay.
+    In polars it may be NaN, and integers that NumPy has stay what they are.
     """
-    from dpselect.tables.collecting import without_nan
-    from dpselect.tables.engine import engine_of
-
-    if users is None and engine_of(table).is_here:
-        return table.select(nw.col(column).cast(nw.Float64).alias(NUMBER))
+    kind = table.collect_schema()[column]
+    is_plain = kind.is_float() or (kind.is_integer() and "128" not in str(kind))
+    if users is None and is_plain and engine_of(table).is_here:
+        return table.select(nw.col(column).alias(NUMBER))
+    persons = [] if users is None else [users.user]
+    table = tables.lazy_columns(data, numeric=[column], plain=persons)
     number = without_nan(column).alias(NUMBER)
     if users is None:
         return table.select(number)
-    rows = table.lazy().select(number, users.persons(table.collect_schema()))
+    rows = table.select(number, users.persons(table.collect_schema()))
     missing = rows.filter(nw.col(NUMBER).is_null(), ~nw.col("user").is_null())
     counted = users.limited(rows, order_by=[NUMBER])
     return nw.concat([counted.select(NUMBER), missing.select(NUMBER)])
 
 
-def counted_at(
-    rows: tables.Frame,
-    points: Values,
-    data: object,
-    *,
-    groups: int | None = None,
-    kind: Float = np.float64,
+def _counts_here(rows: nw.LazyFrame[Any], starts: Values, data: object, groups: int) -> Counts:
+    """Return what the numbers of groups count at, from parts of rows of polars."""
+    place = nw.col(GROUP).cast(nw.Int64) * (starts.size + 1) + nw.col(NUMBER)
+    placed = with_positions(rows, {NUMBER: starts}).select(place.alias("place"))
+    parts = [pl.Series(dtype=pl.Int64)]
+    runs = _runs(parts)
+    for part in engine_of(placed).batches(lambda: unreadable(data)):
+        parts.append(part["place"])
+        if sum(map(len, parts)) > max(ROWS_AT_ONCE, len(runs)):
+            runs, parts = _merged(runs, _runs(parts)), parts[:1]
+    found = _merged(runs, _runs(parts))
+    places, counts = found["value"].to_numpy(), tables.counts(found["len"].to_numpy())
+    return _counts_at(places, counts, starts.size + 1, groups)
+
+
+def _runs(parts: list[pl.Series]) -> pl.DataFrame:
+    """Return the different integers of some Series, ascending, and how many there are of each.
+
+    They are sorted in less time than they are grouped.
+    """
+    runs = pl.concat(parts).sort().rle().struct.unnest()
+    return runs.select("value", pl.col("len").cast(pl.Int64))
+
+
+def _merged(runs: pl.DataFrame, more: pl.DataFrame) -> pl.DataFrame:
+    """Return what two tables of integers and their numbers have together."""
+    if runs.is_empty():
+        return more
+    return pl.concat([runs, more]).group_by("value").agg(pl.col("len").sum()).sort("value")
+
+
+def _counts_there(
+    rows: nw.LazyFrame[Any], starts: Values, data: object, groups: int | None = None
 ) -> Counts:
-    """Count the numbers at each candidate: each once, in blocks of as many as are looked up.
+    """Return what numbers count at in another engine, from one query or a few.
 
     Args:
         rows: With the column ``number``; with groups also their positions, ``group``.
-        points: The candidates, increasing.
+        starts: The least number that counts at each candidate, but the first.
         data: What the rows were made from.
         groups: How many there are; None for numbers that are in none, and may be missing.
-        kind: The type of floats that the numbers are of.
 
     Raises:
         DataError: The engine refuses the query.
     """
-    from dpselect.tables.collecting import with_positions
-    from dpselect.tables.engine import engine_of
+    number, found = nw.col(NUMBER), []
+    queries, edges = _queries(rows, starts)
+    size = int(edges[-1])
+    for placed in queries:
+        place = number.cast(nw.Int64)
+        if groups is not None:
+            place += nw.col(GROUP).cast(nw.Int64) * size
+        some = placed.select(place.fill_null(MISSING).alias("place"))
+        counted = some.group_by("place").agg(nw.len().alias("count"))
+        part = tables.collect(counted, data, most=(size + 1) * (groups or 1))
+        found.append((tables.counts(part["place"]), tables.counts(part["count"])))
+    places, counts = map(np.concatenate, zip(*found, strict=True))
+    order = np.argsort(places)
+    return _counts_at(places[order], counts[order], size, groups or 1).in_cells(edges)
 
-    starts, number, found = starts_of(points, kind), nw.col(NUMBER), []
-    keys = [NUMBER] if groups is None else [GROUP, NUMBER]
-    size = starts.size + 1
-    is_here = engine_of(rows).is_here
-    # Rows in memory are sorted in less time than they are grouped by so many positions.
-    at_once = groups is not None and is_here and _are_in_memory(data)
-    for first, block in _blocks(starts, at_once=is_here):
-        some, count = rows.lazy().select(*keys), nw.len()
+
+def _queries(
+    rows: nw.LazyFrame[Any], starts: Values
+) -> tuple[list[nw.LazyFrame[Any]], Indices]:
+    """Return queries that replace numbers by cells, and the first cell of each candidate.
+
+    Whole steps of the size of ``_parts`` are cells if there are any, since one expression has
+    them and engines plan it in no time. The product is exact, so no number leaves its cell.
+    Else cells are looked up, in blocks of as many as an engine plans well.
+    """
+    number = nw.col(NUMBER)
+    if parts := _parts(starts):
+        before = starts[0] * parts - 1
+        steps = (number.clip(before / parts, starts[-1]) * parts).floor() - before
+        cell = nw.when(~number.is_null()).then(steps).alias(NUMBER)
+        cells = np.concatenate([[0], starts * parts - before])
+        return [rows.with_columns(cell)], np.append(cells, cells[-1] + 1).astype(np.int64)
+    queries = []
+    for first in range(0, max(starts.size, 1), EDGES_AT_ONCE):
+        some, block = rows, starts[first : first + EDGES_AT_ONCE]
         if first:
             some = some.filter(number >= float(starts[first - 1]))
         if first + block.size < starts.size:
             below = number < float(block[-1])
             some = some.filter(below if first else below | number.is_null())
-        if groups is None and is_here:
-            placed, count = _tallied(some, NUMBER, block), nw.col("count").sum()
-        else:
-            if groups is None and not np.any(points % 1):
-                # Numbers among whole candidates are few: each different one is looked up once.
-                some = some.group_by(NUMBER).agg(nw.len().alias("count"))
-                count = nw.col("count").sum()
-            placed = with_positions(some, {NUMBER: block})
-        place = number.cast(nw.Int64) + first
-        if groups is not None:
-            place += nw.col(GROUP).cast(nw.Int64) * size
-        placed = placed.with_columns(place.fill_null(MISSING).alias("place"))
-        if at_once:
-            # Polars would take the first of the rows, and not of the tally, but for the sort.
-            grouped = _tallied(placed.select("place"), "place").sort("place")
-        else:
-            grouped = placed.group_by("place").agg(count.alias("count"))
-        most = (block.size + 2) * (groups or 1)
-        in_order = groups is not None and not at_once
-        part = tables.collect(grouped, data, most=most, order_by=["place"] * in_order)
-        found.append((tables.counts(part["place"]), tables.counts(part["count"])))
-    places, counts = map(np.concatenate, zip(*found, strict=True))
-    if (places[1:] < places[:-1]).any():
-        order = np.argsort(places, kind="stable")
-        places, counts = places[order], counts[order]
-    known = int(np.searchsorted(places, 0))
+        queries.append(with_positions(some, {NUMBER: block}).with_columns(number + first))
+    return queries, np.arange(starts.size + 2)
+
+
+def _parts(starts: Values) -> int:
+    """Return of how small parts of 1 all starts are multiples, a power of 2; 0 if of none."""
+    fits = (2**n for n in range(DIGITS) if not np.any(starts * 2**n % 1))
+    parts = next(fits, 0)
+    return parts if 0 < parts * np.abs(starts).max(initial=0) < MOST_PARTS else 0
+
+
+def _counts_at(places: Indices, counts: Indices, size: int, groups: int) -> Counts:
+    """Return counts at ascending places, of so many in each group; -1 is a missing number."""
+    known = int(places.searchsorted(0))
     group = places[known:] // size
-    candidate, missing = places[known:] - group * size, int(counts[:known].sum())
-    return Counts(groups or 1, size, group, candidate, counts[known:], missing)
-
-
-def _are_in_memory(data: object) -> bool:
-    """Return whether a table is no lazy frame, and no path."""
-    return isinstance(tables.check_columns(data), nw.DataFrame)
-
-
-def _tallied(
-    rows: nw.LazyFrame[Any], column: str, starts: Values | None = None
-) -> nw.LazyFrame[Any]:
-    """Return the different integers of a column of polars, ascending, with ``count`` of each.
-
-    Of numbers it returns their positions, null for NaN: of each part of the rows that is in
-    memory at a time the different ones are looked up.
-
-    Args:
-        rows: With the column. Private.
-        column: Its name.
-        starts: Where positions begin; None for a column of integers.
-    """
-
-    def tally(some: pl.DataFrame) -> pl.DataFrame:
-        values = np.sort(some[column].to_numpy())
-        firsts = np.flatnonzero(np.append(True, values[1:] != values[:-1])[: values.size])
-        found, counts = pl.Series(values[firsts]), np.diff(firsts, append=values.size)
-        if starts is not None:
-            places = pl.Series(starts.searchsorted(values[firsts], side="right"))
-            found = places.set(found.is_nan(), None)
-        return pl.DataFrame({column: found, "count": counts})
-
-    schema, in_parts = {column: pl.Int64, "count": pl.Int64}, starts is not None
-    native = nw.to_native(rows).map_batches(tally, schema=schema, streamable=in_parts)
-    return nw.from_native(native)
-
-
-def _blocks(starts: Values, *, at_once: bool) -> Iterator[tuple[int, Values]]:
-    """Yield the first positions of candidates that are looked up together, and these."""
-    from dpselect.tables.collecting import EDGES_AT_ONCE
-
-    size = max(starts.size, 1) if at_once else EDGES_AT_ONCE
-    for first in range(0, max(starts.size, 1), size):
-        yield first, starts[first : first + size]
+    missing = int(counts[:known].sum())
+    return Counts(groups, size, group, places[known:] - group * size, counts[known:], missing)
 
 
 def passes(points: Values | Range) -> int:
     """Return the queries that the counts of candidates take in an engine other than polars."""
-    return 1 if isinstance(points, Range) else len([*_blocks(points[1:], at_once=False)])
+    if isinstance(points, Range) or _parts(points[1:] / 2 + points[:-1] / 2):
+        return 1
+    return -(-max(points.size - 1, 1) // EDGES_AT_ONCE)

@@ -333,7 +333,8 @@ class InParts(Method):
         some = np.flatnonzero(sought & (size > 0))
         if some.size:
             begin, end = edges[some], edges[some] + size[some]
-            row, first, held = self.held(part, counts.some(some), begin, end)
+            counted, up = counts.some(some), part.upwards
+            row, first, held = visits(counted, begin, end, upwards=up)
             value = held - needed[some][row]
             queries = Runs(row, first, value, begin, end, self.raised(part))
             scale = self.noise_scale(is_last=part.is_last)
@@ -346,12 +347,6 @@ class InParts(Method):
                 taken[some] += by.laplace(inside, self.count_scale)
         at = at.clip(0, last)
         return at if part.upwards else last - at
-
-    def held(
-        self, part: Part, counts: Counts, begin: Indices, end: Indices
-    ) -> tuple[Indices, Indices, Indices]:
-        """Return the records up to each visited candidate, less those in parts; private."""
-        return visits(counts, begin, end, upwards=part.upwards)
 
     def _by_rank(self, counts: Counts, left: Left, by: Draws) -> Indices:
         """Draw the positions of the middle percentile among what is left, or at its end."""

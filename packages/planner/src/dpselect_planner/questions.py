@@ -21,7 +21,6 @@ from dpselect.errors import ParameterError
 from dpselect.extend import (
     SLACK,
     Probabilities,
-    Ranks,
     Scores,
     Values,
     by_rank,
@@ -319,10 +318,8 @@ class Percentile(Question):
         ascending = np.unique(self.candidates)
         places = places_of(ascending, self.values)
         held = np.bincount(places, weights=self.counts, minlength=ascending.size)
-        upto = np.cumsum(held)
-        ranks = Ranks((upto - held)[None], upto[None], np.array([round(self.people)]))
         return [
-            by_rank(ranks, p=p, points=self.candidates, neighbours=self.neighbours)
+            by_rank(held, p=p, points=self.candidates, neighbours=self.neighbours)
             for p in self.p
         ]
 
