@@ -93,10 +93,10 @@ class DiscreteLaplace:
         """
         return noisy_counts.discrete_laplace(counts, self.scale, **asked)
 
-    def simulated(self, shape: tuple[int, int], rng: np.random.Generator) -> Indices:
+    def simulated(self, size: int, rng: np.random.Generator) -> Indices:
         """Return noise from a generator of NumPy: for experiments."""
         stop = -expm1(-1 / self.scale)
-        return rng.geometric(stop, shape) - rng.geometric(stop, shape)
+        return rng.geometric(stop, size) - rng.geometric(stop, size)
 
 
 @dataclass(frozen=True)
@@ -152,13 +152,11 @@ class DiscreteGaussian:
     def sample(self, counts: Indices, **_: int | None) -> Indices:
         return noisy_counts.discrete_gaussian(counts, self.scale)
 
-    def simulated(self, shape: tuple[int, int], rng: np.random.Generator) -> Indices:
+    def simulated(self, size: int, rng: np.random.Generator) -> Indices:
         if self.fine:
-            return np.rint(rng.normal(0, self.scale, shape)).astype(np.int64)
+            return np.rint(rng.normal(0, self.scale, size)).astype(np.int64)
         far = self._masses.size // 2
-        places = np.searchsorted(
-            np.cumsum(self._masses) / self._masses.sum(), rng.random(shape)
-        )
+        places = np.searchsorted(np.cumsum(self._masses) / self._masses.sum(), rng.random(size))
         return places - far
 
     @cached_property

@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 from dpselect import validation
 from dpselect.budget.zcdp import SLACK, rho_for, rho_of_pure
 from dpselect.draws import Draw, LaplaceNoisyMax, sequence
-from dpselect.draws.base import CHUNK
 from dpselect.draws.grid import Steps, steps_for, to_steps
 from dpselect.draws.sequence import DiscreteGaussian, DiscreteLaplace, Noise
 from dpselect.errors import ParameterError
@@ -317,16 +316,9 @@ class NoisySequence(Mechanism):
     def _simulated(
         self, objective: Objective, k: int, size: int, rng: np.random.Generator
     ) -> Indices:
-        noisy = self._noisy(objective)
-        indices = np.empty((size, k), dtype=np.int64)
-        rows = max(1, CHUNK // len(objective))
-        for start in range(0, size, rows):
-            block = indices[start : start + rows]
-            shape = (len(block), len(objective))
-            drawn = noisy.counts + noisy.noise.simulated(shape, rng)
-            for row, one in zip(block, drawn, strict=True):
-                row[:] = sequence.largest(one, k)
-        return indices
+        noisy, n = self._noisy(objective), len(objective)
+        drawn = (noisy.counts + noisy.noise.simulated(n, rng) for _ in range(size))
+        return np.array([sequence.largest(one, k) for one in drawn], dtype=np.int64)
 
 
 def moves(steps: Steps, bound: float, step: float | None) -> tuple[int, int]:
