@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from functools import cache
+from functools import cache, reduce
 from itertools import product
 from math import exp, prod
 from typing import get_args
@@ -43,18 +43,22 @@ grants = st.builds(
 )
 
 
+def sums_of(costs):
+    return reduce(Sums.plus, costs, Sums())
+
+
 def spent(granted, costs):
-    return stopping.spent(granted, Sums.of(costs))
+    return stopping.spent(granted, sums_of(costs))
 
 
 def remaining(granted, costs):
-    return stopping.remaining(granted, Sums.of(costs))
+    return stopping.remaining(granted, sums_of(costs))
 
 
 def admit(granted, costs, new):
     """Return what remains after a spend."""
-    after = stopping.admit(granted, Sums.of(costs), new)
-    assert after == Sums.of([*costs, new])
+    after = stopping.admit(granted, sums_of(costs), new)
+    assert after == sums_of([*costs, new])
     return stopping.remaining(granted, after)
 
 
@@ -122,7 +126,7 @@ def rule(granted, options, failure=0.0):
 
     @cache
     def fits(counts, failures):
-        sums = Sums.of(
+        sums = sums_of(
             [
                 priced(e, 0.0, None)
                 for e, n in zip(options, counts, strict=True)

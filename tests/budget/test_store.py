@@ -44,7 +44,7 @@ def test_entries_are_kept_in_order(store):
     entries = [store.append(partial(following, many=many)) for many in (1, 3, 2)]
 
     assert store.entries() == tuple(chain(*entries))
-    assert store.look(lambda state: state.sums("", "")) == Sums.of(store.entries())
+    assert store.look(lambda state: {("", ""): state.sums("", "")}) == sums_of(store.entries())
 
 
 def test_every_share_and_period_has_sums_of_its_own(store):

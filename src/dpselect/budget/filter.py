@@ -69,7 +69,6 @@ arXiv:2207.09397), here by their sums.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import inf
@@ -101,14 +100,6 @@ class Sums:
     delta: Fraction = Fraction()
     rho: Fraction = Fraction()
     refunded: Fraction = Fraction()
-
-    @classmethod
-    def of(cls, costs: Iterable[Entry]) -> Self:
-        """Return the sums of costs, in the order of the spends."""
-        sums = cls()
-        for cost in costs:
-            sums = sums.plus(cost)
-        return sums
 
     def plus(self, cost: Entry) -> Self:
         """Return the sums with one spend more."""
