@@ -1,6 +1,6 @@
 """The budget of lines: who adds in a room takes away in it."""
 
-from support.house import budget, code_lines, site_words, sizes, table
+from support.house import budget, code_lines, site_words, sizes
 
 SLACK = 50
 """Lines that a room may have left: what was taken away is given back."""
@@ -22,14 +22,6 @@ def f():
 '''
 
     assert code_lines(text) == 3
-
-
-def test_a_room_that_a_checkout_lacks_has_no_lines_there(tmp_path):
-    (room := tmp_path / "some" / "src" / "dpselect" / "new").mkdir(parents=True)
-    (room / "one.py").write_text("x = 1\n", encoding="utf-8")
-    shown = table(tmp_path / "none", tmp_path / "some")
-
-    assert "| new | 0 / 0 | 1 / 1 |\n| **src** | 0 / 0 | 1 / 1 |\n" in shown
 
 
 def test_every_room_keeps_to_its_budget():

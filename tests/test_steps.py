@@ -31,10 +31,3 @@ def test_no_loop_is_as_long_as_a_gap():
         # Beyond the horizon the size of a gap decides no more than whether the sums up to there
         # are read again.
         assert lines[-1] <= 2 * max(lines[1:3]) + 100 or case.startswith("draw"), case
-
-
-def test_a_loop_of_one_turn_for_each_unit_would_be_seen():
-    def lines(size):
-        return steps.lines_of(lambda: [steps.sensitivities() for _ in range(size)])
-
-    assert 40 * lines(1) < lines(50) < 60 * lines(1)

@@ -13,7 +13,7 @@ from dpselect.keys import rows as rows_of_keys
 from dpselect.keys.rows import KeyRows
 from dpselect.tables.people import PeopleCap
 from support.engines import ENGINES, every_engine, held_by
-from support.key_definitions import limited, people_by_key, subsets
+from support.key_definitions import limited, people_by_key
 
 embedded = pytest.mark.parametrize("engine", ENGINES[:3])
 
@@ -93,23 +93,6 @@ def test_only_keys_of_enough_people_leave_an_engine(engine, crossing):
 
     assert found == {key: n for key, n in exact.items() if n >= least}
     assert max(crossing, default=0) <= len(found) < len(exact)
-
-
-def test_what_is_counted_of_a_person_hangs_on_that_person_alone():
-    """All sets of 5 keys: alone, and with a person of every other set."""
-    sets = subsets(["a", "bb", "ccc", "dddd", "eeeee"], 5)
-    rows = pl.DataFrame(
-        [(place, key) for place, keys in enumerate(sets) for key in keys],
-        schema=["person", "word"],
-        orient="row",
-    )
-    together = counts_of(rows, asked("word"))
-    alone = Counter()
-    for place in range(len(sets)):
-        alone.update(counts_of(rows.filter(pl.col("person") == place), asked("word")))
-
-    assert together == alone
-    assert sum(together.values()) == sum(min(2, len(keys)) for keys in sets)
 
 
 @pytest.mark.parametrize("column", ["word", "code"])

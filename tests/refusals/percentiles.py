@@ -26,7 +26,6 @@ NO_GROUP = ROWS_OF_GROUPS.with_columns(g=pl.lit(None, pl.String))
 PERSONS = pl.DataFrame(
     {"who": ["a"], "v": [None], "weight": [0.5]}, schema_overrides={"v": pl.Float64}
 )
-DAYS = pl.LazyFrame({"days": [None, 3.0]})
 DAY = timedelta(days=1)
 IN = [date(2023, 12, 20)]
 FLOATS = pl.DataFrame({"v": [1.0], "g": ["a"]}, schema_overrides={"v": pl.Float32})
@@ -51,9 +50,6 @@ UNITS = releasing(dp.Percentiles, p=[50, 90], **AR)
 SHORT = releasing(dp.Percentiles, data=FLOATS, column="v", p=50, **AR)
 RECORDS = refusing(percentile, values=[1, 2, 3], p=50, upper=10)
 RANK = refusing(rank_of, values=[1], p=50, candidates=[1], neighbours="add-remove")
-OF_DAYS = refusing(
-    percentile_rank, DAYS, column="days", p=50, candidates=[1], neighbours="substitute"
-)
 ONLY_RANGE = refusing(Range, 0, 1)
 
 ROWS = [
@@ -147,9 +143,6 @@ ROWS = [
     RANK("neighbours", NeighboursError, neighbours=None),
     RANK("a value is missing", DataError, values=[nan], on_invalid="raise"),
     RANK("at least one record", DataError, values=[], neighbours="substitute"),
-    OF_DAYS("a value is missing", DataError, on_invalid="raise"),
-    OF_DAYS("on_invalid", on_invalid="drop"),
-    OF_DAYS("neighbours", NeighboursError, neighbours=dp.Neighbours.EDGE),
     refusing(Range, 1e12, 1e12 + 1)("are further", step=1e-4),
     refusing(Range, 1, 1)("upper", step=0.1),
     refusing(Range, 0, nan)("upper", step=1),

@@ -33,7 +33,6 @@ DOMAINS = {"colour": ["red", "green", "blue"], "age": Bins(18, 90, bins=4), "noi
 X, Y = FRAME.drop("buys"), np.array(CLASSES * 60)
 PUBLIC = {"domains": DOMAINS, "classes": CLASSES, "max_records": 5000}
 MANY = FRAME.head(77).lazy()
-OLD, NEW = FRAME.with_columns(age=pl.lit("old")), FRAME.with_columns(buys=pl.lit(1))
 BORN = FRAME.with_columns(born=pl.date(2000, 1, 1)).lazy()
 PERSONS = {"user": "noise", "max_per_user": 2}
 WEIGHT = X.with_columns(weight=pl.lit(0.5))
@@ -125,10 +124,6 @@ ROWS = [
     TREE("label", DataError, data=(FRAME.lazy(), FRAME["buys"])),
     TREE("there is no column 'buys'", ColumnError, data=X, label="buys"),
     TREE("there is no column 'age'", ColumnError, data=FRAME.drop("age"), label="buys"),
-    TREE("there is no column 'age'", ColumnError, data=(X.drop("age"), Y)),
-    TREE("'age' holds text", ColumnError, data=(OLD.drop("buys"), Y)),
-    TREE("'age' holds text", ColumnError, data=OLD.lazy(), label="buys"),
-    TREE("'y' and its domain", ColumnError, data=NEW, label="buys"),
     FRONT("Only binary classification", classes=["a", "b", "c"]),
     FRONT("selection", selection="best"),
     FRONT("dominance", dominance="mild"),

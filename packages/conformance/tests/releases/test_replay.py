@@ -270,15 +270,3 @@ def test_draws_in_several_threads_have_no_order():
         return released(["a"])
 
     assert "ran in several threads" in str(replay(release, *ballots(0)))
-
-
-def test_the_first_lines_say_what_a_replay_does_not_see():
-    """Seeded noise of NumPy beside a draw passes."""
-
-    def release(votes):
-        noisy = len(votes) + np.random.default_rng(1).laplace(scale=1e-9)
-        honest(["a"] * 3)
-        return released([round(noisy, -3)])
-
-    assert replay(release, *ballots(0)).ok
-    assert "Noise of NumPy passes" in str(replay.__doc__)
