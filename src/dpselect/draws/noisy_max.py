@@ -27,6 +27,7 @@ import numpy as np
 from dpselect._numbers import boundary
 from dpselect.budget.zcdp import SLACK
 from dpselect.draws.base import CHUNK, NEGLIGIBLE, Draw
+from dpselect.draws.exact import selection
 from dpselect.draws.grid import STEPS_PER_UNIT
 from dpselect.typing import Indices, Probabilities, Scores, Values
 
@@ -78,8 +79,6 @@ class Exponential(_NoisyMax):
         return np.ones_like(gaps)
 
     def sample(self, scores: Scores, epsilon: float, k: int) -> list[int]:
-        from dpselect.draws.exact import selection
-
         return selection.top_k_gumbel_noise(scores, epsilon, k)
 
     def rho(self, epsilon: float) -> float:
@@ -114,8 +113,6 @@ class PermuteAndFlip(_NoisyMax):
         return unrefused(np.exp(-gaps))
 
     def sample(self, scores: Scores, epsilon: float, k: int) -> list[int]:
-        from dpselect.draws.exact import selection
-
         return selection.top_k_exponential_noise(scores, epsilon, k)
 
     def rho(self, epsilon: float) -> float:
@@ -141,8 +138,6 @@ class LaplaceNoisyMax(_NoisyMax):
         return unrefused(np.exp(-gaps) / 2) / 2 + _won_below_the_best(gaps)
 
     def sample(self, scores: Scores, epsilon: float, k: int) -> list[int]:
-        from dpselect.draws.exact import selection
-
         return selection.top_k_laplace_noise(scores, epsilon, k)
 
     def rho(self, epsilon: float) -> float:
