@@ -381,6 +381,10 @@ class Spark(Remote):
         found = [f.col(place).alias(c) for c, place in places.items()]
         return nw.from_native(native.select(*kept, *found))
 
+    def joined(self, name: str) -> Any:  # noqa: ANN401 -- a frame of narwhals
+        every = self.f.array(*self.native.columns)
+        return nw.from_native(self.native.select(self.f.explode(every).alias(name)))
+
     def literals(self, values: Sequence[Any]) -> Sequence[Any]:
         # It has no other integers, and years without leading zeros are not read by Java.
         values = [one for one in values if not isinstance(one, int) or -(2**63) <= one < 2**63]

@@ -244,7 +244,7 @@ class PeopleCap:
             parts = [one.codes[_row_of_each(values)] for one in columns]
         every = user.codes * size
         every += values
-        every.sort()
+        every = pl.Series(every).sort().to_numpy()  # in half the time of NumPy
         if distinct and not (new := changes(every)).all():
             every = every[new]
         # In parts of whole persons: with all rows at once most time went on new memory.
@@ -298,7 +298,7 @@ class PeopleCap:
         number = _cube(_cube(place + np.repeat(s, sizes)) + np.repeat(t, sizes))
         # It is below 2^30, so that the rows of each person stay together.
         number += turn << 30
-        last = np.sort(number)[firsts + self.most - 1]
+        last = pl.Series(number).sort().to_numpy()[firsts + self.most - 1]
         least: NDArray[np.bool_] = number <= np.repeat(last, sizes)
         return least
 
