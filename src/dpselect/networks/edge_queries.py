@@ -19,7 +19,7 @@ from itertools import permutations
 from typing import Any, TypeAlias
 
 from dpselect import validation
-from dpselect._optional import nw
+from dpselect._optional import nw, pl
 from dpselect.errors import ColumnError, ParameterError, PublicClaimError
 from dpselect.query import Columns, Released
 from dpselect.tables.collecting import collect, counts
@@ -207,10 +207,12 @@ def simple_edges(data: object, rows: EdgeRows) -> nw.LazyFrame[Any]:
     edges, (low, high) = edges_of(data, rows), map(nw.col, ("low", "high"))
     if not (engine_of(edges).is_here and isinstance(rows.nodes, range)):
         return distinct(edges)
-    # One number stands for both ends: polars groups by it in half the time.
-    place, n = nw.col("place"), len(rows.nodes)
-    places = distinct(edges.select(place=low * n + high))
-    return places.select(low=place // n, high=place % n)
+    # One number stands for both ends: polars sorts them in less than half the time that it
+    # takes to find the different ones.
+    place, n = pl.col("place"), len(rows.nodes)
+    ascending = nw.to_native(edges.select(place=low * n + high)).select(place.sort())
+    places = ascending.filter(place.ne_missing(place.shift()))
+    return nw.from_native(places.select(low=place // n, high=place % n))
 
 
 def edges_of(data: object, rows: EdgeRows) -> nw.LazyFrame[Any]:

@@ -34,14 +34,14 @@ class EdgeTable(NodeCounts):
     with an edge a row, or anything else that ``dpselect.tables.open_table`` opens.
     """
 
-    def __init__(self, edges: nw.LazyFrame[Any], rows: EdgeRows) -> None:
+    def __init__(self, edges: nw.LazyFrame[Any], rows: EdgeRows, source: object = None) -> None:
         self.nodes, self.max_per_user = rows.nodes, rows.max_per_user
-        self._edges = edges
+        self._edges, self._source = edges, source
 
     @classmethod
     def of_rows(cls, edges: object, rows: EdgeRows) -> EdgeTable:
         """Read edges by a rule, as ``from_edges`` does."""
-        return cls(queries.simple_edges(edges, rows), rows)
+        return cls(queries.simple_edges(edges, rows), rows, edges)
 
     @cached_property
     def degrees(self) -> Indices:
@@ -51,7 +51,7 @@ class EdgeTable(NodeCounts):
             return self._by_node(queries.count_degrees(self._edges, nodes=len(self)), "degree")
         degrees = np.zeros(len(self), dtype=np.int64)
         # The ends of polars' edges are counted as they come.
-        for part in engine.batches(lambda: unreadable(self._edges)):
+        for part in engine.batches(lambda: unreadable(self._source)):
             for end in part:
                 np.add.at(degrees, end.to_numpy(), 1)
         return degrees
@@ -129,16 +129,20 @@ class NodeRows(EdgeRows):
         if not is_graph(data):
             reading.check(data, self)
 
-    def read(self, data: Any) -> NodeCounts:  # noqa: ANN401
+    def read(self, data: Any, *, degrees: bool = False) -> NodeCounts:  # noqa: ANN401
         """Return the graph of some data; edges in an engine stay there. Private.
+
+        Args:
+            data: Edges of any kind, or a graph.
+            degrees: Whether nothing else is counted, for which no graph has to be made.
 
         Raises:
             ParameterError: It is a graph on other nodes, or limited to other edges.
         """
         if is_graph(data):
             return self._same(node_counts(data))
-        kind = EdgeTable if tables.is_lazy(data) else Graph
-        return kind.of_rows(data, self)
+        counted = degrees and reading.edge_file(data) is None and tables.is_table(data)
+        return (EdgeTable if counted or tables.is_lazy(data) else Graph).of_rows(data, self)
 
     def _same(self, graph: NodeCounts) -> NodeCounts:
         """Return a graph if it is on the same nodes and limited to the same edges."""

@@ -321,8 +321,7 @@ def _triangles(ranked: Ranked) -> Indices:
     pieces = _pieces(n, _compiled.processors())
     counts = np.zeros((len(pieces), n), dtype=np.int64)
     _compiled.each_piece(
-        lambda piece: kernels.triangles(*ranked, pieces[piece], counts[piece]),
-        len(pieces),
+        lambda piece: kernels.triangles(*ranked, pieces[piece], counts[piece]), len(pieces)
     )
     return counts.sum(axis=0)
 

@@ -321,10 +321,8 @@ class MetricChoice:
         return [self._part(score, graph) for score in self.scores]
 
     def _part(self, score: Score, graph: NodeCounts) -> Objective:
-        terms = [self._term(metric, graph) for metric in score.metrics]
-        return (
-            terms[0] if score.weights is None else _combine.weighted_sum(terms, score.weights)
-        )
+        terms, weights = [self._term(one, graph) for one in score.metrics], score.weights
+        return terms[0] if weights is None else _combine.weighted_sum(terms, weights)
 
     def _term(self, metric: Metric, graph: NodeCounts) -> Objective:
         facts, options = self._of_edges(metric, len(graph)), self._claims(metric)

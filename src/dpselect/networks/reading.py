@@ -304,8 +304,7 @@ def _pajek(networkx: Any, path: Path, numbered: bool) -> object:  # noqa: ANN401
     return [(place[one], place[other]) for one, other in graph.edges()]
 
 
-def _matrix(networkx: Any, path: Path, numbered: bool) -> object:  # noqa: ANN401, FBT001
-    del networkx, numbered
+def _matrix(_: Any, path: Path, __: bool) -> object:  # noqa: ANN401, FBT001
     from scipy import sparse
     from scipy.io import mminfo, mmread
 

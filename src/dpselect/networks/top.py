@@ -203,7 +203,8 @@ class _Nodes(Design[Release[Any]]):
     redraw: Redraw | None
 
     def prepare(self, data: object) -> Callable[[Plan], Release[Any]]:
-        parts = self.choice.parts(self.rows.read(data))
+        degrees = self.choice.alone is METRICS["degree"]
+        parts = self.choice.parts(self.rows.read(data, degrees=degrees))
         first = self.choice.combined(parts)
         if self.redraw is None:
             return self.draw.prepare(first)
