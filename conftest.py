@@ -6,6 +6,7 @@ a build that fails fails again; ``HYPOTHESIS_PROFILE=exploring`` tries 100 new e
 draws the operating system's bits. Data sets are never fetched.
 """
 
+import gc
 import os
 import sys
 from pathlib import Path
@@ -19,6 +20,7 @@ from dpselect.draws.exact import bits
 NO_CLOCK = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("repeating", NO_CLOCK, derandomize=True, max_examples=25)
 settings.register_profile("exploring", NO_CLOCK)
+gc.disable()
 settings.load_profile(PROFILE := os.environ.get("HYPOTHESIS_PROFILE", "repeating"))
 
 PAGES = Path(__file__).parent / "docs"
@@ -50,6 +52,12 @@ def pytest_runtest_teardown() -> None:
     """Close the figures of a test: those of a whole process become too many for Matplotlib."""
     if pyplot := sys.modules.get("matplotlib.pyplot"):
         pyplot.close("all")
+
+
+def pytest_collection_finish() -> None:
+    """Look for garbage from now on: what is collected stays, and is not looked through."""
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_ignore_collect(collection_path: Path) -> bool | None:

@@ -9,6 +9,7 @@ import pytest
 from dp_accounting import NeighboringRelation, RandomizedResponseDpEvent, ZCDpEvent
 from dp_accounting.rdp import RdpAccountant
 from hypothesis import assume, given, strategies as st
+from scipy.special import log_ndtr, ndtr
 from scipy.stats import norm
 
 from dpselect.budget.zcdp import delta_of, delta_of_gaussian, epsilon_of, rho_of_pure
@@ -151,11 +152,15 @@ def test_the_price_of_gaussian_noise_is_the_integral_of_the_definition(mu, epsil
     assert delta_of_gaussian(mu, epsilon) == pytest.approx(delta, abs=1e-12 * delta + 1e-17)
 
 
-def test_far_in_the_tail_the_price_is_rounded_up():
-    near = delta_of_gaussian(20.0, 299.0)
-    far = delta_of_gaussian(20.0, 301.0)
+@pytest.mark.parametrize(("mu", "epsilon"), [(20.0, 299.0), (20.0, 301.0), (24.0, 400.0)])
+def test_far_in_the_tail_the_price_is_rounded_up(mu, epsilon):
+    up, down = epsilon / mu - mu / 2, epsilon / mu + mu / 2
+    exact = ndtr(-up) - exp(epsilon + log_ndtr(-down))
 
-    assert delta_of_gaussian(24.0, 300.0) > near > far > 0
+    assert exact * (1 - 1e-12) <= delta_of_gaussian(mu, epsilon) <= exact * (1 + 1e-5)
+
+
+def test_beyond_all_floats_the_price_is_0():
     assert delta_of_gaussian(1.0, 1e4) == 0
 
 

@@ -317,7 +317,7 @@ def html(
     made = f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC"
     digest = hashlib.sha256(budget.to_json().encode()).hexdigest()
     state = f"Made {made} by dpselect. State of the record (SHA-256 of its JSON): {digest}"
-    share = min(100.0, 100 * budget.spent / totals.epsilon)
+    share = 100 * budget.spent / totals.epsilon
     granted = facts(totals, budget.pots)
     del granted["odds"]  # which the promise says for a board
     body = [
