@@ -21,7 +21,6 @@ METRICS = {
     "ego-density": ego_density,
     "ego-betweenness": ego_betweenness,
     "pareto": lambda graph: dp.pareto([degree(graph), ego_density(graph)]),
-    "weighted sum": lambda graph: dp.weighted_sum([degree(graph), ego_density(graph)], (1, 10)),
 }
 ENDS = {"source": "a", "target": "b"}
 

@@ -14,7 +14,7 @@ from dpselect.draws.exact import bits
 from support.engines import SPARK
 from support.packages import brought
 
-FAST, SLOW, PART = 450, 10_000, 500
+FAST, SLOW, PART = 300, 10_000, 500
 """Cases of all questions together, in the plain tests and in the slow ones; and of one test."""
 
 ROOMS = sorted(one.stem for one in Path(__file__).with_name("questions").glob("[a-z]*.py"))
