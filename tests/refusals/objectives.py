@@ -7,7 +7,7 @@ import numpy as np
 
 import dpselect as dp
 from dpselect import scaling, sensitivity
-from dpselect.combine import COMBINATIONS, by_name, pareto_front, plot_front
+from dpselect.combine import COMBINATIONS, by_name, coverage, pareto_front, plot_front
 from dpselect.errors import NeighboursError, ScoresError, SensitivityError
 from support.refusals import Each, both, refusing
 
@@ -48,6 +48,7 @@ TABLE = refusing(dp.TabulatedSensitivity, table=[1.0], keys=[0], bound=1.0, neig
                  horizon=3)  # fmt: skip
 SUMS = both(*(refusing(one, TWO) for one in (dp.weighted_sum, dp.disjoint_sum)))
 BY_NAME = both(*(refusing(by_name, name, TWO) for name in COMBINATIONS))
+COVERED = refusing(coverage, a=[[1, 2]], b=[[1, 2]])
 PARETO = refusing(dp.pareto, TWO)
 OBJECTIVE = refusing(dp.Objective, [1.0, 2.0], sensitivity=dp.GlobalSensitivity(1, AR))
 MECHANISMS = [dp.ExponentialMechanism(epsilon=1.0), dp.LocalDampening(epsilon=2.0)]
@@ -121,6 +122,9 @@ ROWS = [
     PARETO("dominance must be one of weak, standard, strict", dominance="mild"),
     refusing(plot_front)("two objectives, not 3", objectives=[part()] * 3),
     refusing(plot_front, TWO)("drawn must hold candidates", drawn=["e"]),
+    COVERED("", a=[]),
+    COVERED("", b=Each([[1, 2], [[1, 2, 3]], [["x", 2]]])),
+    COVERED("dominance", dominance="mild"),
     OBJECTIVE("shape (3,) and there are 2 candidates", SensitivityError, sensitivity=FIRST),
     OBJECTIVE(
         "2 candidates", SensitivityError, sensitivity=dp.GlobalSensitivity([1, 2, 3], EDGE)
