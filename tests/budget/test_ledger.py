@@ -9,14 +9,11 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from hypothesis import given, settings, strategies as st
 
 from dpselect.budget import Budget, ledger
 from dpselect.budget.totals import Period, Persons
 from dpselect.errors import (
-    BudgetError,
     LedgerError,
-    ParameterError,
 )
 from dpselect.neighbours import Neighbours
 
@@ -323,37 +320,6 @@ def test_who_waits_too_long_spends_nothing(path, budget, monkeypatch):
         assert budget.remaining == 1.0
 
     assert budget.entries == ()
-
-
-spends = st.lists(
-    st.tuples(
-        st.just(0.0) | st.floats(1e-3, 0.6),
-        st.sampled_from([0.0, 3e-7]),
-        st.none() | st.floats(1e-9, 1e-2),
-        st.text(max_size=5),
-    ),
-    max_size=6,
-)
-
-
-@pytest.mark.slow
-@settings(max_examples=25)
-@given(spends, st.sampled_from([0.0, 1e-6]))
-def test_ledger_and_memory_agree(tmp_path_factory, requests, delta):
-    file = tmp_path_factory.mktemp("ledger") / "budget.db"
-    budgets = [Budget(1.0, delta, neighbours=EDGE, path=path) for path in (None, file)]
-    for budget in budgets:
-        for epsilon, own, rho, note in requests:
-            try:
-                budget.spend(epsilon, delta=own, rho=rho, neighbours=EDGE, note=note)
-            except (BudgetError, ParameterError):
-                continue
-    memory, stored = budgets
-
-    timeless = [[replace(e, time="") for e in b.entries] for b in budgets]
-    assert timeless[0] == timeless[1]
-    assert (memory.spent, memory.remaining) == (stored.spent, stored.remaining)
-    assert memory.totals == Budget.open(file).totals
 
 
 def test_the_journal_s_removal_is_synced_with_its_folder(path, budget):

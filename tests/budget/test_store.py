@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -80,33 +78,3 @@ def test_a_refusal_changes_nothing_and_frees_the_lock(store):
     with pytest.raises(KeyError):
         store.append(lambda _: {}["refused"])
     assert store.append(following)[0].sequence == 1
-
-
-FORK = """
-import os, sys
-from dpselect.budget import Budget
-from dpselect.errors import BudgetError
-from dpselect.neighbours import Neighbours
-
-budget = Budget(1.0, neighbours=Neighbours.EDGE)
-if os.fork() == 0:
-    refused = 0
-    for act in (
-        lambda: budget.spend(1.0, neighbours=Neighbours.EDGE),
-        lambda: budget.remaining_after([{"epsilon": 1.0, "neighbours": Neighbours.EDGE}]),
-    ):
-        try:
-            act()
-        except BudgetError as error:
-            refused += "belongs to the process that made it: two copies" in str(error)
-    os._exit(refused)
-_, status = os.wait()
-sys.exit(os.waitstatus_to_exitcode(status))
-"""
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="needs fork")
-def test_a_forked_copy_cannot_spend_the_same_epsilon_again():
-    done = subprocess.run([sys.executable, "-c", FORK], check=False)
-
-    assert done.returncode == 2
