@@ -134,3 +134,19 @@ def test_a_candidate_that_no_column_can_hold_is_of_nobody(engine):
     found = top.release(held)
 
     assert dict(zip(found.answer, found.counts, strict=True)) == {1: 2, 2: 1, 2**63: 0}
+
+
+@pytest.mark.parametrize(
+    ("held", "dtype"),
+    [
+        ([None], pl.Int64),
+        ([-128, 127, None], pl.Int8),
+        ([2**63 - 1, 2**63 - 2], pl.Int64),
+        ([-(2**63), 2**63 - 1], pl.Int64),
+    ],
+)
+def test_integers_are_counted_wherever_they_are(held, dtype):
+    rows = pl.DataFrame({"key": pl.Series(held * 9, dtype=dtype)})
+    top = dp.TopKeys(column="key", k=2, epsilon=50.0, delta=1e-6, neighbours="add-remove")
+
+    assert {*top.release(rows).answer} == {*held} - {None}

@@ -62,6 +62,7 @@ from dpselect.passes import query
 from dpselect.tables.engine import distinct as distinct_rows, engine_of
 from dpselect.tables.kinds import Kind, named
 from dpselect.tables.opening import unreadable
+from dpselect.tables.values import lowest_of
 from dpselect.typing import Indices
 
 PRIME, SECOND = 2**30 - 35, 2**30 - 41
@@ -105,7 +106,7 @@ class Coded(NamedTuple):
         """
         if column.dtype == pl.String and column.name == USER:
             return cls(_rows_of_texts(column), column)
-        codes, lowest = _codes(column), _lowest(column)
+        codes, lowest = _codes(column), lowest_of(column)
         if lowest is None:
             return cls(codes, column[_row_of_each(codes)])
         every = lowest + np.arange(codes.max() + 1)
@@ -378,17 +379,8 @@ def _joined(first: Indices, second: Indices) -> Indices:
     return _codes(pl.Series(first * (second.max(initial=0) + 1) + second))
 
 
-def _lowest(column: pl.Series) -> int | None:
-    """Return the least of integers that are near each other; None of other values."""
-    if not column.dtype.is_signed_integer() or column.is_empty():
-        return None
-    ends: list[Any] = [column.min(), column.max()]
-    lowest, highest = ends
-    return lowest if highest - lowest < min(4 * column.len(), 2**31) else None
-
-
 def _codes(column: pl.Series) -> Indices:
-    if (lowest := _lowest(column)) is not None:
+    if (lowest := lowest_of(column)) is not None:
         return np.subtract(column.to_numpy(), lowest, dtype=np.int64)
     if column.dtype == pl.String:
         # Of texts that occur often one of each is compared with others.

@@ -238,20 +238,35 @@ def names_of_frame(
 
     Args:
         frame: Private.
-        coded: The columns that may be codes, if they are categories of pandas.
+        coded: The columns that may be codes, if they are categories of pandas, or integers near
+            each other.
 
     Returns:
-        The frame; and of each column of codes the texts that they stand for, in order.
+        The frame; and of each column of codes the values that they stand for, in order.
     """
     columns: dict[str, pl.Series] = {}
-    texts: dict[str, pl.Series] = {}
+    listed: dict[str, pl.Series] = {}
     for name in frame.columns:
         series = frame.get_column(name)
         if name in coded and is_categories(series):
-            columns[name], texts[name] = _categories(series)
+            columns[name], listed[name] = _categories(series)
         else:
-            columns[name] = names_of_series(series)
-    return nw.from_native(pl.DataFrame(columns).lazy()), texts
+            columns[name] = column = names_of_series(series)
+            if name in coded and (lowest := lowest_of(column)) is not None:
+                columns[name] = codes = column.cast(pl.Int64) - lowest
+                span: Any = codes.max()
+                listed[name] = (pl.int_range(span + 1, eager=True) + lowest).cast(column.dtype)
+    return nw.from_native(pl.DataFrame(columns).lazy()), listed
+
+
+def lowest_of(column: pl.Series) -> int | None:
+    """Return the least of integers that are near each other; None of other values."""
+    if not column.dtype.is_signed_integer() or column.null_count() == column.len():
+        return None
+    ends: list[Any] = [column.min(), column.max()]
+    lowest, highest = ends
+    near = highest - lowest < min(4 * column.len(), 2**31)
+    return lowest if near and abs(lowest) < 2**62 else None
 
 
 def names_of_values(values: object, name: str) -> nw.LazyFrame[Any]:
