@@ -34,8 +34,7 @@ def rho_of_pure(epsilon: float) -> float:
         ρ = ε tanh(ε / 2) ≤ min(ε^2/2, ε)
 
     Proof: among the pairs of distributions whose log ratio stays within ``±ε``, randomised
-        response
-    diverges most. With ``f(t) = ln cosh(tε)`` its divergence of order α is
+    response diverges most. With ``f(t) = ln cosh(tε)`` its divergence of order α is
     ``[f(α - 1/2) - f(1/2)] / (α - 1)``: the mean of ``f'``, which is concave, over an interval
     around ``α/2``. So it is at most ``f'(α/2) = ε tanh(αε/2) ≤ α ε tanh(ε/2)``, with equality
     as ``α → 1``.
