@@ -160,7 +160,7 @@ class AfterCount(Method):
         # Whatever the number is, the method can be drawn. None has less epsilon than one
         # percentile, of which noise in parts of a record (``ByThreshold``) has a scale of at
         # most 3 times what one step moves.
-        parts = max(parts_of_record(p).denominator for p in self.percents)
+        parts = max([parts_of_record(p).denominator for p in self.percents])
         largest = scale_for(self.each, 3 * self.records.changed * parts)
         if max(self.scale, largest) > LARGEST_SCALE:
             raise ParameterError("`epsilon` is too small for any number of records")

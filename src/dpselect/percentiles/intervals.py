@@ -125,8 +125,7 @@ class Intervals:
         at = places_of(points, np.array(released)).tolist()
         cuts = cuts_around(at, size)
         # A cut is beyond every candidate before the half of it.
-        before = counted.before((np.array(cuts, dtype=np.int64) + 1) // 2)
-        upto: Indices = np.append(before, counted.numbers)
+        upto: Indices = np.append(counted.before((np.array(cuts) + 1) // 2), counted.numbers)
         noisy = by.laplace(np.diff(upto, prepend=0), self.scale).tolist()
         return lambda: tuple(
             (float(points[min(low, here)]), float(points[max(high, here)]))

@@ -207,7 +207,7 @@ class ByBins(Method):
 
 def named(percents: Sequence[float]) -> str:
     """Return what percentiles are called in a plan."""
-    return f"percentile{'s' * (len(percents) > 1)} {', '.join(f'{p:g}' for p in percents)}"
+    return f"percentile{'s' * (len(percents) > 1)} {', '.join([f'{p:g}' for p in percents])}"
 
 
 def sorted_probabilities(laws: Sequence[Probabilities]) -> Probabilities:

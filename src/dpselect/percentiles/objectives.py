@@ -269,8 +269,10 @@ def _wanted(fractions: Values, numbers: Indices) -> tuple[Indices, Values]:
     return np.array(whole), np.array(part)
 
 
-def percent(p: object) -> float:
+def percent(p: Any) -> float:  # noqa: ANN401 -- checked here
     """Return ``p`` as a float if it is in [1, 100]."""
+    if type(p) in {int, float} and 1 <= p <= 100:  # at once: several take a while to make
+        return float(p)
     given = validation.within("p", validation.positive("p", p), 0, 100)
     if given < 1:
         raise ParameterError(

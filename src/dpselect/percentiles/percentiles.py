@@ -11,7 +11,6 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from decimal import Decimal
-from itertools import pairwise
 from typing import Annotated, Any
 
 import numpy as np
@@ -163,8 +162,9 @@ class Percentiles(Query[PercentileRelease]):
         from dpselect.percentiles.prediction import TYPICAL, expected
 
         design, records = self.each, self.assumed_records
+        ends = (design.unit.value(design.points[at]) for at in (0, len(design.points) - 1))
         first, last = (
-            _in_unit(design.unit.value(design.points[at])) for at in (0, len(design.points) - 1)
+            digits(one) if isinstance(one, int | float) else as_text(one) for one in ends
         )
         named, units = "error", ""
         if self.column is not None:
@@ -452,12 +452,8 @@ def checked_percents(p: object) -> tuple[float, ...]:
         ParameterError: One is out of range, or they do not increase.
     """
     percents = tuple(map(percent, p if isinstance(p, tuple | range) else (p,)))
-    if not percents or any(low >= high for low, high in pairwise(percents)):
+    if not percents or [*percents] != sorted({*percents}):
         raise ParameterError(
             "`p` must be one percentile, or several distinct ones that increase"
         )
     return percents
-
-
-def _in_unit(value: object) -> str:
-    return digits(value) if isinstance(value, int | float) else as_text(value)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from math import gcd
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -47,8 +48,8 @@ BUCKETS, MOST_BUCKETS = 8, 2**16
 ROWS_AT_ONCE = 2**24
 """Rows of groups that are sorted together, or as many as there are different positions."""
 
-DIGITS, MOST_PARTS = 11, 2**22
-"""Binary digits of parts that are looked for, and parts from 0 to the furthest start."""
+FINEST, MOST_PARTS = 2**10, 2**22
+"""The smallest parts of 1 that are looked for, and parts from 0 to the furthest start."""
 
 FARTHEST = float(np.finfo(np.float64).max)
 
@@ -296,7 +297,7 @@ def counts_of_parts(parts: Iterable[Numbers], starts: Values) -> Counts:
     def bucket(numbers: Numbers) -> Indices:
         found = np.subtract(numbers, least, dtype=np.float64)
         found *= scale
-        return np.clip(found, 0, most + 2, out=found).astype(np.int64)
+        return found.clip(0, most + 2, out=found).astype(np.int64)
 
     own = bucket(starts)
     is_split = np.zeros(most + 3, dtype=np.bool_)
@@ -504,9 +505,10 @@ def _queries(
 
 def _parts(starts: Values) -> int:
     """Return of how small parts of 1 all starts are multiples, a power of 2; 0 if of none."""
-    fits = (2**n for n in range(DIGITS) if not np.any(starts * 2**n % 1))
-    parts = next(fits, 0)
-    return parts if 0 < parts * np.abs(starts).max(initial=0) < MOST_PARTS else 0
+    whole = (starts.clip(-MOST_PARTS, MOST_PARTS) * FINEST).astype(np.int64)
+    parts = FINEST // gcd(FINEST, int(np.bitwise_or.reduce(whole)))
+    are_whole = starts.size > 0 and bool((whole / FINEST == starts).all())
+    return parts if are_whole and parts * np.abs(starts).max() < MOST_PARTS else 0
 
 
 def _counts_at(places: Indices, counts: Indices, size: int, groups: int) -> Counts:
