@@ -18,7 +18,17 @@ from dpselect.errors import BudgetError
 from dpselect.keys.rows import KeyRows
 from dpselect.networks import EdgeTable, Graph
 from dpselect.trees import ID3Classifier, records
-from support.holders import AR, REFUSALS, REFUSED, WAYS, exit_of_a_fork, fit, ledger, memory
+from support.holders import (
+    AR,
+    REFUSALS,
+    REFUSED,
+    WAYS,
+    exit_of_a_fork,
+    fit,
+    ledger,
+    memory,
+    refused,
+)
 from support.odd_input import MARKER, TEXT
 from support.packages import brought
 
@@ -74,9 +84,13 @@ def test_what_is_used_once_is_used_for_every_copy(name, way, tmp_path):
 
 @every_holder
 def test_a_fork_has_no_right_of_its_own(name, tmp_path):
+    """Whoever comes first uses it: a child where a file has it, else its parent alone."""
     made, use = HOLDERS[name]
     one = made(tmp_path)
-    assert use(one)
+    child = exit_of_a_fork(lambda: use(one))
+
+    assert child in {0, REFUSED}
+    assert refused(use, one) is (child == 0)
     assert exit_of_a_fork(lambda: use(one)) == REFUSED
 
 
