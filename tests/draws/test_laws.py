@@ -10,7 +10,7 @@ from scipy import integrate, stats
 
 from dpselect.draws import Exponential, LaplaceNoisyMax, PermuteAndFlip, noisy_max
 from dpselect.draws.noisy_max import _by_one_rule, _by_panels
-from support.strategies import epsilons, every_draw
+from support.strategies import epsilons
 
 score_lists = st.lists(st.floats(-30, 30), min_size=1, max_size=6)
 
@@ -100,13 +100,3 @@ def test_privacy_loss_reaches_epsilon():
     for draw in (Exponential(), PermuteAndFlip()):
         p, q = draw.probabilities(scores, 0.5), draw.probabilities(other, 0.5)
         assert np.log(q[1] / p[1]) == pytest.approx(0.5, rel=1e-9)
-
-
-@every_draw
-@given(scores=score_lists, epsilon=epsilons)
-def test_a_law_knows_neither_place_nor_zero(draw, scores, epsilon):
-    law = draw.probabilities(np.array(scores), epsilon)
-
-    assert draw.probabilities(np.array(scores)[::-1] + 3.25, epsilon) == pytest.approx(
-        law[::-1], rel=1e-6, abs=1e-12
-    )

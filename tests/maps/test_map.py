@@ -9,9 +9,6 @@ from hypothesis import given, strategies as st
 
 import dpselect as dp
 from dpselect.draws.exact.noisy_counts import scale_for
-from dpselect.maps import (
-    Weighted,
-)
 from dpselect.maps.partition import standard_deviation
 from dpselect.tables.groups import changed_rows
 
@@ -44,7 +41,6 @@ def parts(plan):
     return {spend.purpose: spend.epsilon for spend in plan.spends}
 
 
-COARSE, CHOICE = "counts of a coarse grid of 16 x 16", "choice of the partition"
 COUNTS = "counts of the cells"
 
 
@@ -52,16 +48,6 @@ def test_a_single_candidate_leaves_all_to_the_counts():
     assert parts(plan(grids=[6], epsilon=0.5)) == {COUNTS: 0.5}
     assert release(grids=[6]).coarse is None
     assert release(grids=[6]).scale == pytest.approx(1 / 2.0)
-
-
-def test_without_weights_from_it_there_is_no_coarse_grid_unless_a_rule_needs_one():
-    for measure in ("absolute", Weighted(neighbours=ADD_REMOVE, weights=[1.0, 3.0])):
-        tuned = parts(plan(measure=measure, epsilon=1.0, tuning_share=0.25))
-        assert tuned == {CHOICE: 0.25, COUNTS: np.nextafter(0.75, 0)}
-        assert release(measure=measure).coarse is None
-    assert parts(plan(measure="absolute", method="adaptive")).keys() == {
-        COARSE, CHOICE, COUNTS
-    }  # fmt: skip
 
 
 def test_without_queries_a_map_is_tuned_for_even_ones_and_only_where_something_is_tuned():

@@ -3,8 +3,6 @@ from itertools import product
 from math import inf, nan
 
 import numpy as np
-import pandas as pd
-import polars as pl
 import pytest
 
 import dpselect as dp
@@ -12,33 +10,6 @@ from dpselect.errors import DataError
 from dpselect.percentiles import percentile, rank_of, record
 from support.engines import held_by
 from support.refusals import refused
-
-
-def test_labels_are_released_in_place_of_row_numbers():
-    objective = percentile([4, 9], p=50, upper=10, labels=["ada", "bob"])
-
-    assert list(objective.candidates) == ["ada", "bob"]
-    assert list(percentile([4, 9], p=50, upper=10).candidates) == [0, 1]
-
-
-@pytest.mark.parametrize(
-    "values",
-    [
-        [-3.0, None, 20.0, 5.0],
-        [-inf, nan, inf, 5.0],
-        np.array([-3.0, nan, 20.0, 5.0]),
-        pl.Series([-3, None, 20, 5]),
-        pd.Series([-3, None, 20, 5], dtype="Int64"),
-    ],
-    ids=["list", "infinite", "numpy", "polars", "pandas"],
-)
-@pytest.mark.parametrize("missing", [0, 4.5, 10])
-def test_each_record_is_repaired_by_itself(values, missing):
-    repaired = percentile(values, p=50, upper=10, missing_as=missing)
-    expected = percentile([0, missing, 10, 5], p=50, upper=10)
-
-    assert repaired.scores.tolist() == expected.scores.tolist()
-    assert repaired.sensitivity.at(0).tolist() == expected.sensitivity.at(0).tolist()
 
 
 @pytest.mark.parametrize("bad", [-1.0, 11.0, nan, inf, None])

@@ -1,14 +1,9 @@
-from dataclasses import replace
-from functools import partial
-
 import numpy as np
 import polars as pl
 
 import dpselect as dp
-from dpselect.errors import PublicClaimError
 from dpselect.percentiles.methods import ByRank, OneByOne
 from dpselect.percentiles.reading import Records, counts_of
-from support.refusals import refused
 
 TABLE = pl.DataFrame({"pay": [10, 20, 30, None], "who": ["ada", "bob", "cy", "di"]})
 LABEL = {"p": 50, "upper": 100, "epsilon": 1.0}
@@ -38,17 +33,6 @@ def test_what_is_public_depends_on_the_relation():
 
     assert "the number of records" in dp.Percentiles(**by_name).plan.public
     assert "the number of records" not in dp.Percentiles(**VALUE).plan.public
-
-
-def test_another_number_of_records_than_is_declared_is_refused():
-    budget = dp.Budget(9.0, neighbours="substitute")
-    query = dp.PercentileRecord(column="pay", **LABEL, records=3)
-
-    for ask in (query.check, partial(query.release, budget=budget)):
-        with refused("records", error=PublicClaimError):
-            ask(TABLE)
-    assert budget.entries == ()
-    assert replace(query, records=4).release(TABLE, budget=budget).candidate in range(4)
 
 
 def test_no_error_of_a_record_is_above_the_declared_end():

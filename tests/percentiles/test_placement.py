@@ -170,14 +170,3 @@ def test_steps_that_floats_nearly_miss_raise_nothing(p):
             release = query.release(values)
             some = np.array([*release.answer, *np.ravel(release.interval)])
             assert (points.at(points.places(some)) == some).all()
-
-
-def test_booleans_are_read_as_numbers_wherever_they_are():
-    values = [True] * 60 + [False] * 40 + [None]
-    frame = pl.DataFrame({"v": values})
-    alone, named = {"p": 25, "candidates": [0, 1]}, {"p": 75, "upper": 1, "step": 1}
-
-    for data in (values, frame["v"], np.array(values[:-1]), frame["v"].to_pandas()):
-        assert percentiles(**alone).release(data).answer == (0,)
-    for data in (frame, frame.lazy(), frame.to_pandas(), frame.to_arrow()):
-        assert percentiles(column="v", **named).release(data).answer == (1,)

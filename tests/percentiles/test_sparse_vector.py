@@ -86,13 +86,3 @@ def test_raised_thresholds_leave_the_loss_as_it_is():
 
     assert close.raised.max() > 0
     assert report(close).ok
-
-
-@pytest.mark.parametrize("relation", BOTH)
-def test_a_percentile_next_to_100_is_that_of_the_largest_record(relation):
-    """Of any number of records below 10^6: percentiles are taken to 10^-6 of the records."""
-    asked = {"upper": 1000, "step": 1, "epsilon": 1e5, "neighbours": relation}
-    data = np.arange(400)
-
-    for p in (99.9999999999, 99.99999, 100):
-        assert dp.Percentiles(p=p, **asked).release(data).candidate == 399

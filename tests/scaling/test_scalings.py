@@ -114,17 +114,6 @@ def test_generalized_is_the_least_penalised_lead(scores, t, data):
     assert scaling.generalized(objective, t) == pytest.approx(expected, abs=1e-9)
 
 
-@pytest.mark.parametrize("monotone", [False, True])
-@pytest.mark.parametrize("scores", [[3.0, 1.0, -2.0, 3.0], [0.0], [-1.0, -1.0]])
-def test_with_a_flat_sensitivity_shifted_is_by_global(scores, monotone):
-    flat = dp.LocalSensitivity(lambda t: 0.25 * t, 2.0, EDGE, horizon=40)
-    objective = dp.Objective(scores, flat, monotone=monotone)
-
-    for direction in ("non-decreasing", "non-increasing"):
-        shifted = scaling.shifted(objective, direction)
-        assert shifted == pytest.approx(scaling.by_global(objective))
-
-
 def test_the_worked_example_5():
     """Two nodes of betweenness 6.5 beside six of 0, LS of 3 and 5, bound 7.5, epsilon 2."""
     steps = [3.0, 5.0]

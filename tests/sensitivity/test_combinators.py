@@ -58,15 +58,3 @@ def test_one_number_for_each_candidate_beyond_the_horizon_of_one_part(combine):
         assert whole.at(distance).shape == (2,)
         taken = whole.take(np.array([1])).at(distance)
         assert taken.tolist() == [whole.at(distance)[1]]
-
-
-def test_a_part_of_horizon_zero_is_taken_from():
-    jumping = dp.ElementSensitivity(lambda _: np.array([1.0, 2.0]), 4.0, EDGE, horizon=0)
-    flat = dp.LocalSensitivity(lambda _: 1.0, 2.0, EDGE, horizon=9)
-    whole = weighted_sum([jumping, flat], [1.0, 1.0])
-
-    assert np.broadcast_to(whole.take(np.array([1])).at(5), 1) == 5.0
-    mechanism = dp.PairwiseLocalDampening(epsilon=1.0)
-    for monotone in (False, True):
-        objective = dp.Objective([3.0, 4.0], whole, monotone=monotone)
-        assert mechanism.probabilities(objective).shape == (2,)

@@ -45,40 +45,6 @@ def test_no_metric_states_less_than_graphs_show(metric):
     assert l1 is None or l1 == largest
 
 
-def test_two_m_under_substitution_where_there_are_values_enough():
-    singles = [(value,) for value in "abcd"]
-    report = dp.audit.check_admissible(
-        lambda x: counts(x, "abcd", SUBSTITUTE, 2),
-        product(singles, repeat=2),
-        SUBSTITUTE,
-        scalings={},
-    )
-
-    assert excess(report) == 0
-
-
-def signed(records, sign):
-    return counts([values for label, values in records if label == sign], "abc", AR, 2)
-
-
-DATABASES = [
-    x
-    for size in range(3)
-    for x in combinations_with_replacement(list(product("+-", at_most(2))), size)
-]
-
-
-@pytest.mark.parametrize(("combined", "l1"), [(dp.disjoint_sum, 6.0), (dp.weighted_sum, 10.0)])
-def test_sums_of_objectives(combined, l1):
-    """Of disjoint objectives the largest term is exact, their sum is not attained."""
-
-    def objective_of(x):
-        return combined([signed(x, "+"), signed(x, "-")], [-2, 3])
-
-    assert objective_of(()).sensitivity.l1 == l1
-    assert excess(dp.audit.check_admissible(objective_of, DATABASES, AR, scalings={})) == 6 - l1
-
-
 def test_a_sum_of_the_same_records_attains_it():
     def objective_of(x):
         return dp.weighted_sum([counts(x, "abc", AR, 2)] * 2, [2, 3])

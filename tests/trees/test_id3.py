@@ -129,16 +129,6 @@ def test_every_outcome_of_thresholds_is_epsilon_private(criterion, depth, script
     assert 0.4 * plan.asked.epsilon < worst <= plan.asked.epsilon * (1 + 1e-9)
 
 
-def test_paths_of_thresholds_end_where_nothing_is_left_to_ask():
-    plan = growth(NUMBERS, 9.0, 10**6)
-    cells = np.full(12, 50)
-    log_probability(plan, cells, THRESHOLDS[3][1])
-
-    assert plan.depth == 3
-    with pytest.raises(IndexError):  # more draws than the script has
-        log_probability(plan, cells, THRESHOLDS[3][1][:-1])
-
-
 @pytest.mark.parametrize("number", [0, 100])
 def test_the_noisy_size_of_a_node_alone_decides_whether_it_is_split(number):
     """Empty nodes are split, and large ones are leaves, if the draws say so."""

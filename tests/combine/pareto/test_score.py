@@ -88,16 +88,6 @@ def test_one_candidate_is_drawn_by_every_mechanism():
     assert shifted.probabilities(objective).tolist() == [1]
 
 
-def test_the_horizon_is_the_largest_of_the_objectives_unless_it_is_given():
-    parts = [
-        dp.Objective([1, 2], dp.GlobalSensitivity(1, EDGE, horizon=horizon))
-        for horizon in (3, 8)
-    ]
-
-    assert dp.pareto(parts).sensitivity.horizon == 8
-    assert dp.pareto(parts, horizon=2).sensitivity.at(2).tolist() == [1, 1]
-
-
 @given(several_objectives())
 def test_the_highest_score_is_zero_and_some_candidate_has_it(objectives):
     objective = dp.pareto(objectives)

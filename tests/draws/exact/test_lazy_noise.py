@@ -109,13 +109,3 @@ def test_further_bits_decide_where_the_first_ones_do_not(rest, scale, gap, monke
     found = lazy_noise.reaches(np.full(words.size, gap), scale)
 
     assert found.tolist() == [one < edge or (one == edge and not rest) for one in near]
-
-
-def test_geometric_variables_reach_gaps_with_their_probability():
-    """On both sides of the gap from which first bytes are read alone; 5 standard deviations."""
-    for gap in (-3, 0, 1, 12, 16, 17, 18, 24):
-        reached, scale, number = 0, 3.0, 400_000
-        reached = int(lazy_noise.reaches(np.full(number, gap), scale).sum())
-        chance = min(1.0, np.exp(-gap / scale))
-
-        assert abs(reached - number * chance) <= 5 * np.sqrt(number * chance * (1 - chance))

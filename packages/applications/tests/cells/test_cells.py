@@ -1,14 +1,12 @@
-"""Cells that hold most points: the facts of their counts by enumeration, and releases."""
+"""Cells that hold most points: the facts of their counts by enumeration."""
 
 from itertools import combinations_with_replacement
 
 import numpy as np
-import polars as pl
 import pytest
 
 import dpselect as dp
 from dpselect.maps import cell_counts
-from support.engines import held_by
 
 ADDED, REPLACED = dp.Neighbours.ADD_REMOVE, dp.Neighbours.SUBSTITUTE
 
@@ -34,21 +32,3 @@ def test_what_one_person_changes_of_one_cell_and_of_all(relation, most):
     assert facts.sensitivity.bound == max(np.abs(move).max() for move in moves)
     assert facts.sensitivity.l1 == max(np.abs(move).sum() for move in moves)
     assert facts.monotone == all((move >= 0).all() or (move <= 0).all() for move in moves)
-
-
-@pytest.mark.parametrize("engine", [None, "polars", "duckdb"])
-def test_columns_of_the_table_may_be_called_as_those_inside(engine):
-    rng = np.random.default_rng(3)
-    columns = [*(rng.random((2, 400)) * 1.2 - 0.1), rng.integers(0, 3, 400).astype(str)]
-    columns.append(rng.integers(0, 60, 400))
-    found = []
-    for x, y, by, user in (("lon", "lat", "g", "who"), ("y", "group", "x", "user")):
-        rows = pl.DataFrame(dict(zip((x, y, by, user), columns, strict=True)))
-        cells = dp.HeavyCells(
-            x=x, y=y, by=by, user=user, max_per_user=2, groups=["0", "none", "2"], k=2,
-            bounds=(0, 0, 1, 1), grid=(2, 1), epsilon=1e4, neighbours="add-remove",
-        )  # fmt: skip
-        release = cells.release(rows if engine is None else held_by(engine, rows))
-        found.append((release.noisy_scores, release.by_group))
-
-    assert found[0] == found[1]

@@ -4,7 +4,6 @@ from functools import cache
 from itertools import combinations, product
 
 import numpy as np
-import polars as pl
 import pytest
 
 import dpselect as dp
@@ -12,7 +11,6 @@ from dpselect.extend import intercepted
 from dpselect.networks import Graph
 from dpselect_applications.hubs import hubs
 from dpselect_applications.hubs.hubs import moved_together
-from dpselect_conformance import replay
 
 N = 5
 PAIRS = list(combinations(range(N), 2))
@@ -89,64 +87,12 @@ def test_caps_and_their_noise_depend_on_noisy_degrees_alone():
     assert len(set(made[0][1:])) == 2
 
 
-@pytest.mark.parametrize(
-    ("asked", "shares"),
-    [
-        ({"epsilon": 4.75}, (1.0,)),
-        ({"epsilon": 5.0}, (0.5, 0.5)),
-        ({"epsilon": 9.5, "user": "who", "max_per_user": 2}, (1.0,)),
-        ({"epsilon": 0.75, "nodes": 10_000}, (1.0,)),
-        ({"epsilon": 1.0, "nodes": 10_000}, (0.5, 0.5)),
-        ({"epsilon": 0.75, "degrees_share": 0.25}, (0.25, 0.75)),
-    ],
-)
-def test_a_small_epsilon_is_for_the_degrees(asked, shares):
-    """By public facts alone: epsilon, the edges of a person and the metric."""
-    query = dp.Hubs(**{"nodes": 6, "k": 1, "metric": "ego-betweenness"} | asked)
-
-    assert tuple(one.epsilon / query.epsilon for one in query.plan.spends) == shares
-
-
-def test_degrees_alone_are_one_noisy_sequence():
-    asked = {"nodes": 6, "k": 2, "epsilon": 0.5}
-    seen, released = [], []
-
-    def handle(_name, _draw, args, _kwargs):
-        seen.append((args[0].tolist(), args[1]))
-        return args[0]
-
-    for query in (
-        dp.Hubs(**asked, metric="ego-betweenness"),
-        dp.TopNodes(**asked, metric="degree", mechanism="noisy-sequence"),
-    ):
-        with intercepted(handle):
-            released.append(query.release([(0, 1), (0, 2), (0, 3), (3, 4)]))
-
-    assert seen[0] == seen[1]
-    assert released[0].answer == released[1].answer == (0, 3)
-    assert released[0].noisy_scores == released[1].noisy_scores == (3.0, 2.0)
-    assert "degree" in str(released[0])
-
-
 def test_degrees_that_may_be_noise_are_said_to_be():
     query = dp.Hubs(metric="ego-betweenness", nodes=900, k=2, epsilon=1.0)
     star = [(0, other) for other in range(2, 400)] + [(1, other) for other in range(400, 800)]
 
     assert query.release(star).usable == (True, True)
     assert query.release([(7, 7)]).usable == (False, False)
-
-
-def test_a_person_more_is_what_is_paid_for():
-    """As tests/networks/test_users.py has it for other nodes."""
-    query = dp.Hubs(nodes=5, k=2, user="who", max_per_user=2, epsilon=1.0, degrees_share=0.5)
-    rows = [(0, i, 9) for i in range(1, 5)] + [(1, 2, 0), (1, 3, 0), (2, 3, 1), (2, 4, 1)]
-
-    def drawn(rows):
-        schema = ["source", "target", "who"]
-        return query.release(pl.DataFrame(rows, schema=schema, orient="row"))
-
-    replay(drawn, rows, [row for row in rows if row[2] != 1]).raise_if_failed()
-    assert drawn(rows).neighbours is dp.Neighbours.ADD_REMOVE
 
 
 def test_one_edge_moves_all_counts_together_by_what_the_noise_is_made_for(counts):
@@ -221,12 +167,6 @@ def random_graph(n, p, seed):
     return Graph.from_edges(ends[rng.random(len(ends)) < p], nodes=n)
 
 
-def test_ego_networks_hold_the_edges_between_neighbours():
-    graph = random_graph(40, 0.3, 1)
-
-    assert hubs.flows(graph, range(40), [40] * 40).tolist() == (2 * graph.triangles()).tolist()
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("density", [0.0, 0.05, 0.3, 1.0])
 def test_the_estimate_is_the_mean_of_random_ego_networks(density):
@@ -239,12 +179,3 @@ def test_the_estimate_is_the_mean_of_random_ego_networks(density):
     estimate = hubs.estimated_betweenness(np.array([density]), np.array([float(d)]))
 
     assert np.mean(means) == pytest.approx(estimate[0], rel=0.02)
-
-
-def test_densities_are_drawn_to_their_mean_by_the_noise_in_them():
-    degrees, edges = np.full(4, 101.0), np.array([50.0, 500.0, 1500.0, 2500.0])
-    exact = hubs.estimated_densities(edges, np.full(4, 1e-3), degrees)
-    noise = hubs.estimated_densities(edges, np.full(4, 1e6), degrees)
-
-    assert exact == pytest.approx(edges / 5050, rel=1e-6)
-    assert noise == pytest.approx([edges.mean() / 5050] * 4)

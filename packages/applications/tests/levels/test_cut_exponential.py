@@ -3,7 +3,7 @@
 from collections import Counter
 from fractions import Fraction
 from itertools import product
-from math import exp, inf, isclose, log
+from math import exp, isclose, log
 
 import numpy as np
 import pytest
@@ -83,14 +83,6 @@ def test_the_law_is_that_of_the_definition(children):
         assert isclose(log_probability(cuts, float(DECAY), cut), log(chance), rel_tol=1e-12)
 
 
-def test_what_is_no_cut_has_no_chance():
-    children = TREES["two levels"]
-    cuts, every = cuts_of(children), set(every_cut(children))
-    for chosen in product([False, True], repeat=len(children)):
-        nodes = frozenset(np.flatnonzero(chosen).tolist())
-        assert (log_probability(cuts, 1.0, nodes) > -inf) == (nodes in every)
-
-
 @pytest.mark.parametrize("decay", [Fraction(1, 10**6), Fraction(1, 7), Fraction(5000)])
 @pytest.mark.parametrize("most", [3, 2**40])
 def test_integers_enclose_the_weights_of_every_choice(decay, most):
@@ -108,24 +100,6 @@ def test_integers_enclose_the_weights_of_every_choice(decay, most):
             shift = at - finer_at
             assert low << shift <= high_
             assert low_ <= high << shift
-
-
-def test_a_sum_of_all_cuts_is_enclosed_that_is_just_above_a_step_of_its_digits():
-    """Its division is rounded up by so little that an end one unit lower is too low."""
-    cuts = Cuts(TREES["two levels"], np.array([0, 13, 8, 12, 5, 2, 12, 2]))
-    coarse, fine = (cut_exponential._Sums(cuts, Fraction(1), bits) for bits in (128, 512))
-    (low, high, at), (low_, high_, finer_at) = (one._whole[0] for one in (coarse, fine))
-
-    assert low << at - finer_at <= high_
-    assert low_ <= high << at - finer_at
-
-
-def test_draws_are_cuts_and_the_nearly_sure_one_is_drawn():
-    children = TREES["uneven"]
-    for cut in every_cut(children):
-        costs = np.full(len(children), 10**6)
-        costs[list(cut)] = 0
-        assert draw_cut(Cuts(children, costs), Fraction(1, 1000)) == sorted(cut)
 
 
 @pytest.mark.slow
@@ -155,16 +129,3 @@ def test_the_expected_cost_is_hardly_above_that_of_the_best_level(children):
             mean = sum(chances[cut] * costs[cut] for cut in chances)
             best = min(costs[level(children, 0, depth)] for depth in range(top + 1))
             assert mean <= best + excess(top, decay) + 1e-9
-
-
-def test_a_large_tree_is_drawn_whatever_its_costs_are():
-    """Sums over 2,000 leaves would be no floats."""
-    children = [tuple(range(1, 2001, 20))]
-    for first in range(1, 2001, 20):
-        children += [tuple(range(first + 1, first + 20)), *[()] * 19]
-    leaves = [node for node, below in enumerate(children) if not below]
-    costs = np.random.default_rng(1).integers(0, 2**50, len(children))
-    drawn = draw_cut(Cuts(children, costs), Fraction(1, 3))
-    below = [node for one in drawn for node in children[one] or (one,)]
-    held = [leaf for one in below for leaf in children[one] or (one,)]
-    assert sorted(held) == leaves

@@ -2,16 +2,14 @@
 
 from fractions import Fraction
 from itertools import combinations_with_replacement, product
-from math import exp, fsum, isclose
+from math import isclose
 
 import numpy as np
 import polars as pl
 import pytest
 
 import dpselect as dp
-from dpselect.draws.exact.samplers import intercepted
-from dpselect.requests.reading import columns_of
-from dpselect_applications.levels import path_tree, prefix_tree
+from dpselect_applications.levels import prefix_tree
 from dpselect_applications.levels.cut_exponential import Cuts, log_probability
 from dpselect_applications.levels.hierarchy import Hierarchy
 from dpselect_applications.levels.unevenness import (
@@ -98,21 +96,6 @@ def test_one_row_changes_two_cuts_differently_by_the_bound_and_no_more(tree):
     assert in_steps <= largest_step(shape) <= STEPS * most + 2
 
 
-def test_the_bound_of_rounded_steps_is_attained():
-    """Both changes are rounded: one step beyond the exact bound in steps, and no more."""
-    tree = {"a": "x", "b": "x", "c": "x", "x": "z"} | dict.fromkeys("defg", "z")
-    shape = Hierarchy.of(tree).shape
-    rng = np.random.default_rng(0)
-    most = 0
-    for _ in range(4000):
-        counts = rng.integers(0, 9, 7)
-        moved = unevenness(shape, counts + np.eye(7, dtype=int)[0]) - unevenness(shape, counts)
-        # Nodes beside the path, and the leaf, do not move.
-        most = max(most, int(np.ptp(moved)))
-
-    assert most == largest_step(shape) > STEPS * largest_difference(shape) + 1
-
-
 @every_tree
 def test_the_excess_is_the_price_of_a_level_in_rows(tree):
     """What the law says of the root's level, and what one row more of error costs there."""
@@ -132,18 +115,6 @@ def test_the_excess_is_the_price_of_a_level_in_rows(tree):
     of_level = -log_probability(Cuts(children, free), decay, every[0])
     assert every[0] == (0,)
     assert isclose(query.excess(), of_level / nats, rel_tol=1e-9)
-
-
-@pytest.mark.parametrize("epsilon", [0.5, 8.0])
-def test_the_noise_of_a_cell_is_the_mean_of_its_law(epsilon):
-    """The absolute value of discrete Laplace noise, by its sum."""
-    design = asked(TREES["two pairs"], ADDED, epsilon=epsilon).design()
-    counts = np.array([3, 0, 1, 1])
-    noise = design.cuts(counts).costs - unevenness(design.hierarchy.shape, counts)
-
-    q = exp(-1 / design.scale)
-    mean = fsum(abs(k) * q ** abs(k) for k in range(-4000, 4001)) * (1 - q) / (1 + q)
-    assert set(noise.tolist()) == {round(STEPS * mean)}
 
 
 def asked(tree, relation, *, persons=0, **more):
@@ -213,74 +184,8 @@ def test_no_neighbours_lose_more_than_epsilon(tree, relation, persons):
     assert 0.3 * query.epsilon < largest_loss(query) <= query.epsilon + 1e-9
 
 
-@pytest.mark.parametrize("codes", [["a"] * 9 + ["b"], list("abcd") * 9, []])
-def test_a_release_draws_by_what_its_design_states(codes):
-    """Whatever the counts are: its law is of the stated decay, and its noise of the scale."""
-    design = asked(TREES["two pairs"], ADDED, epsilon=2.0).design()
-    counts, drawn = design.counts(codes), {}
-
-    def handle(name, draw, args, kwargs):
-        assert not kwargs
-        drawn[name.rpartition(".")[2]] = args
-        return draw()
-
-    with intercepted(handle):
-        design.prepare(codes)(None)
-    (cuts, decay), (_, scale) = drawn["draw_cut"], drawn["discrete_laplace"]
-    noise = design.cuts(0 * counts).costs
-    assert (decay, scale) == (design.decay, design.scale)
-    assert (cuts.costs == unevenness(design.hierarchy.shape, counts) + noise).all()
-    assert len(set(noise.tolist())) == 1
-
-
-ICD = path_tree(
-    [(a, f"{a}{b}", f"{a}{b}.{c}") for a, b, c in product("ABC", range(4), range(5))]
-)
-
-
-def rows_of(counts):
-    return [code for code, number in counts.items() for _ in range(number)]
-
-
-def test_all_numbers_add_up():
-    released = dp.Levels(tree=ICD, epsilon=0.5, neighbours=ADDED).release(
-        rows_of(dict.fromkeys(Hierarchy.of(ICD).values, 30))
-    )
-    table = {row["code"]: row for row in released.to_frame().to_dicts()}
-    for code in table:
-        below = [one for one, parent in ICD.items() if parent == code and one in table]
-        if below:
-            assert sum(table[one]["count"] for one in below) == table[code]["count"]
-            assert sum(table[one]["cells"] for one in below) == table[code]["cells"]
-    assert isclose(sum(released.leaves().values()), table["(all)"]["count"])
-    assert list(released.leaves()) == list(Hierarchy.of(ICD).values)
-
-
 def test_codes_of_digits_are_found_in_a_column_of_integers():
     tree = prefix_tree(["0111", "0112", "4711"], [1, 2])
     query = dp.Levels(column="nace", tree=tree, epsilon=1.0, neighbours=ADDED)
     rows = pl.DataFrame({"nace": [111, 111, 4711, 5]})
     assert query.design().counts(rows).tolist() == [2, 0, 1]
-
-
-def test_trees_are_made_of_paths_and_prefixes():
-    assert Hierarchy.of(ICD).height == 3
-    assert Hierarchy.of({"a": "x", "b": "x"}).codes == ("x", "a", "b")
-    assert prefix_tree(["A", "AB", "ABC"], [1, 2]) == {"AB": "A", "ABC": "AB"}
-
-
-def test_the_plan_is_the_price():
-    for relation, persons in CLAIMS:
-        query = asked(TREES["a chain"], relation, persons=persons)
-        plan = query.plan
-        assert isclose(sum(one.times * one.epsilon for one in plan.spends), plan.epsilon)
-        changed = (persons or 1) * (2 if relation is REPLACED else 1)
-        assert isclose(query.design().scale, changed / 2.0)
-
-
-def test_a_table_of_codes_releases_its_leaves():
-    given = {"column": "code", "tree": {"a": "c", "b": "c"}, "inner": "own"}
-    query = dp.Levels(**given, epsilon=1.0, neighbours=ADDED)
-    [(column, released)] = columns_of(query)
-
-    assert (column, sorted(released.listed)) == ("code", ["a", "b", "c"])

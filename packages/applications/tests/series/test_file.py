@@ -101,12 +101,6 @@ def test_the_file_of_another_series_is_refused(release, path, more):
     assert path.read_bytes() == held
 
 
-def test_a_period_that_is_none_is_refused(path):
-    with refused("through", "periods"):
-        asked().release_through(ROWS, "2026-05", path=path)
-    assert not path.exists()
-
-
 def test_a_refusal_leaves_no_file_and_draws_nothing(release, path):
     small = dp.Budget(0.5, neighbours="add-remove")
     other = dp.Budget(5.0, neighbours="substitute")
@@ -157,14 +151,6 @@ def test_other_files_are_left_as_they_are(path, tmp_path):
     with pytest.raises(LedgerError):
         asked().release_through(ROWS, PERIODS[0], path=tmp_path / "none" / "a.series")
     assert (path.read_text(), ledger.read_bytes()) == ("something else", held)
-
-
-def test_a_file_of_another_version_is_refused(path, monkeypatch):
-    asked().release_through(ROWS, PERIODS[0], path=path)
-    monkeypatch.setattr(file, "SCHEMA_VERSION", 3)
-
-    with pytest.raises(LedgerError):
-        asked().release_through(ROWS, PERIODS[0], path=path)
 
 
 WARDS = ROWS.with_columns(ward=pl.col("person") % 3)
@@ -240,3 +226,17 @@ def test_rows_are_not_selected_under_substitution(path):
     with refused("where"):
         asked(neighbours="substitute").release_through(source, PERIODS[0], path=path)
     assert not path.exists()
+
+
+def test_a_period_that_is_none_is_refused(path):
+    with refused("through", "periods"):
+        asked().release_through(ROWS, "2026-05", path=path)
+    assert not path.exists()
+
+
+def test_a_file_of_another_version_is_refused(path, monkeypatch):
+    asked().release_through(ROWS, PERIODS[0], path=path)
+    monkeypatch.setattr(file, "SCHEMA_VERSION", 3)
+
+    with pytest.raises(LedgerError):
+        asked().release_through(ROWS, PERIODS[0], path=path)

@@ -13,7 +13,7 @@ import dpselect as dp
 from dpselect.budget.zcdp import rho_for
 from dpselect.draws.sequence import DiscreteGaussian, DiscreteLaplace
 from dpselect_applications.series import factors
-from dpselect_applications.series.factors import Factors, square_root
+from dpselect_applications.series.factors import Factors
 
 ADDED, REPLACED = dp.Neighbours.ADD_REMOVE, dp.Neighbours.SUBSTITUTE
 every_relation = pytest.mark.parametrize("relation", [ADDED, REPLACED])
@@ -159,15 +159,6 @@ def test_a_tree_costs_epsilon_over_all_streams_and_no_less(relation, monkeypatch
     )
 
 
-def test_a_tree_of_many_periods_has_the_rho_of_a_row_in_its_two_sums():
-    query = asked(periods=range(60))
-    made, rho = query.made.factors, query.plan.rho
-    loss = float(loss_of(made.noise, 1))
-
-    assert made.weights.sum(axis=0).max() == 2 < made.weights.sum(axis=1).max()
-    assert rho == pytest.approx(2 * loss * np.tanh(loss / 2), rel=1e-9)
-
-
 @pytest.fixture
 def few_steps(monkeypatch):
     """Make weights small integers, so that laws can be summed."""
@@ -231,39 +222,6 @@ def test_the_covariance_is_that_of_all_outcomes(periods, gaussian):
     assert np.allclose(made.standard_errors**2, np.diag(covariance), rtol=1e-7)
     bound = made.error_bound(0.95)
     assert chances[np.abs(errors[-1]) <= bound].sum() >= 0.95
-
-
-@pytest.mark.parametrize("periods", [1, 2, 12, 60, 365])
-def test_the_factors_are_the_square_root_with_scaled_columns(periods):
-    weights = square_root(periods)
-    scaled = weights / np.sqrt((weights**2).sum(axis=0))
-    root = scaled / np.diag(scaled)
-
-    assert (weights >= 0).all()
-    assert (np.triu(weights, 1) == 0).all()
-    assert np.allclose(root @ root, np.tril(np.ones((periods, periods))), atol=2e-2)
-    made = Factors(weights, DiscreteGaussian(1.0))
-    assert np.allclose(made.estimate @ weights, np.tril(np.ones((periods, periods))), atol=1e-9)
-
-
-@pytest.mark.parametrize(
-    "periods", [1, 2, 9, 44, 45, 100, pytest.param(365, marks=pytest.mark.slow)]
-)
-def test_the_tree_has_the_smallest_largest_error_of_all_bases(periods):
-    made = Factors.with_laplace(periods, 1, 1e-6)
-    every = [factors.tree(periods, base) for base in range(2, periods + 2)]
-    running = np.tril(np.ones((periods, periods)))
-    found = [
-        weights.sum(axis=0).max() * np.sqrt((np.linalg.solve(weights.T, running.T) ** 2).sum(0))
-        for weights in every
-    ]
-
-    assert np.array_equal(made.estimate @ made.weights, running)
-    best = min(one.max() for one in found)
-    assert made.standard_errors.max() / DiscreteLaplace(1e6).variance ** 0.5 == (
-        pytest.approx(best, rel=1e-9)
-    )
-    assert np.array_equal(made.weights, np.eye(periods)) is (periods < 45)
 
 
 @pytest.mark.parametrize("periods", [2, 12, 100])

@@ -234,10 +234,3 @@ def test_drawn_outcomes_follow_the_law():
     counts = np.bincount(drawn, minlength=4)
 
     assert ((counts - 3000 * law) ** 2 / (3000 * law)).sum() < 21.1
-
-
-def test_a_delta_costs_the_mean_number_of_runs():
-    plan = dp.BestOf(**PUBLIC, delta_per_run=1e-6, rho_per_run=0.01).plan
-
-    assert plan.delta == pytest.approx(3e-6)
-    assert plan.rho == rho_of_pure(plan.epsilon)

@@ -5,7 +5,7 @@ from importlib import import_module
 
 import numpy as np
 import pytest
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin
 
 import dpselect as dp
 from dpselect.errors import ParameterError, PublicClaimError
@@ -57,26 +57,9 @@ def test_a_search_finds_the_parameters_of_the_model_and_pays_once():
     assert not search.release_.exact
 
 
-def test_the_model_itself_is_left_as_it_was():
-    model = Cut(eps=9.0)
-    made = PrivateClassifier(
-        model, epsilon=1.0, neighbours="substitute", epsilon_name="eps"
-    ).fit(X, Y)
-
-    assert (model.eps, made.model_.eps, hasattr(model, "classes_")) == (9.0, 1.0, False)
-    assert (made.plan_.epsilon, made.plan_.neighbours) == (1.0, dp.Neighbours.SUBSTITUTE)
-    assert clone(made).get_params()["model__at"] == 0.5
-
-
 def test_a_model_that_reads_what_was_to_be_given_is_refused():
     with pytest.raises(PublicClaimError):
         wrapped(warning=PrivacyLeakWarning).fit(X, Y)
-
-
-def test_no_other_warning_comes_out():
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        wrapped(warning=UserWarning).fit(X, Y)
 
 
 @pytest.mark.parametrize(
@@ -136,3 +119,9 @@ def test_a_search_does_not_set_a_seed():
     with refused("model"):
         PrivateSearchCV(of_seeded(), grid, epsilon=2.0, budget=budget).fit(X, Y)
     assert budget.entries == ()
+
+
+def test_no_other_warning_comes_out():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        wrapped(warning=UserWarning).fit(X, Y)

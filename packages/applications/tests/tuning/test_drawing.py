@@ -6,10 +6,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from dpselect.draws.exact import bits
 from dpselect.draws.exact.inversion import resolve
 from dpselect_applications.tuning import drawing as repetitions
-from dpselect_applications.tuning.drawing import NumberDistribution, draw_number
+from dpselect_applications.tuning.drawing import NumberDistribution
 
 LAWS = [
     NumberDistribution(Fraction(3, 4), Fraction(1)),
@@ -65,14 +64,3 @@ def test_weights_and_what_is_beyond_them_are_enclosed(law, known):
         weight *= float(Fraction(*law.ratio(more)))
     assert beyond * (1 - 1e-9) <= weights.beyond
     assert 0 < weights.beyond <= weights.most[-1] >> known + 31
-
-
-@every_law
-def test_the_largest_number_is_as_likely_as_its_bits(monkeypatch, law):
-    """All bits are 1: more are drawn until a number so unlikely is decided."""
-    asked = []
-    monkeypatch.setattr(bits, "randbits", lambda n: asked.append(n) or 2**n - 2**5)
-    number = draw_number(law)
-
-    assert asked[0] == 64
-    assert probabilities(law)[number:].sum() < 2.0**-55

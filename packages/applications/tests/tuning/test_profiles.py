@@ -59,17 +59,6 @@ def exact_profile(pairs):
     return Profile.of([(log(t), true_profile(pairs, t)) for t in corners])
 
 
-def test_a_profile_is_known_by_its_corners():
-    for pair in combinations(SIMPLEX, 2):
-        found = exact_profile([pair])
-        for ratio in [*RATIOS[::8], *(1 / RATIOS[::8])]:
-            assert found.at(ratio) == pytest.approx(true_profile([pair], ratio), abs=1e-12)
-        for event in product([0, 1], repeat=3):
-            for one, other in (pair, pair[::-1]):
-                most = found.largest_share(np.array([one @ event]))[0]
-                assert other @ event <= most + 1e-12
-
-
 def excesses(law):
     """Yield by how much true deltas are above the bound, for all pairs of laws of a run."""
     for pair in combinations(SIMPLEX, 2):
@@ -162,22 +151,6 @@ def gaussian(mu):
     return delta
 
 
-@pytest.mark.parametrize("epsilon", [0.1, 1.0, 4.0])
-@every_law
-def test_at_no_delta_it_is_the_least_pure_price(law, epsilon):
-    found = least_epsilon(Profile.of([(epsilon, 0.0)]), 0.0, law)
-
-    assert law.epsilon_of(epsilon) * (1 - 1e-9) <= found
-    assert found <= law.epsilon_of(epsilon) + 1e-3 * max(1, law.mean / 3)
-
-
-def test_one_run_has_its_own_profile():
-    epsilons = np.linspace(0, 6, 50)
-    found = profile_of_best(epsilons, Profile.of(gaussian(0.7)), repetitions=Geometric(mean=1))
-
-    assert found == pytest.approx([gaussian(0.7)(one) for one in epsilons], rel=1e-3, abs=1e-9)
-
-
 def attacked(law, mu, epsilon, cut, below):
     """Return the delta at an epsilon of Gaussian runs whose scores put large losses last.
 
@@ -226,6 +199,18 @@ def claims(**given):
     return dp.BestOf(delta=1e-3, **ASKED, **given)
 
 
+def test_every_law_has_a_rate_that_is_the_slope_of_its_function():
+    for law in LAWS:
+        assert isinstance(law, Repetitions)
+        shares = np.array([0.0, 0.1, 0.5, 0.9])
+        ends = (1 - shares + 1e-6, 1 - shares - 1e-6)
+        high, low = (law.generating_function(np.minimum(end, 1.0)) for end in ends)
+        steps = np.minimum(ends[0], 1.0) - ends[1]
+        assert law.rate(shares) == pytest.approx((high - low) / steps, rel=1e-4)
+        steps = law.rate(law.shares_better(np.linspace(0, 1, 9)))
+        assert steps[1:] / steps[:-1] == pytest.approx(steps[1] / steps[0])
+
+
 @pytest.mark.usefixtures("coarse")
 def test_a_run_that_states_more_is_refused():
     votes = dp.Objective([1.0, 2.0], dp.GlobalSensitivity(1, "edge"))
@@ -237,15 +222,3 @@ def test_a_run_that_states_more_is_refused():
     for less in (claims(rho_per_run=own.rho / 2), claims(profile_per_run=[(0.4, 0.0)])):
         with refused("delta_per_run"):
             less.release([lambda: (1.0, run())])
-
-
-def test_every_law_has_a_rate_that_is_the_slope_of_its_function():
-    for law in LAWS:
-        assert isinstance(law, Repetitions)
-        shares = np.array([0.0, 0.1, 0.5, 0.9])
-        ends = (1 - shares + 1e-6, 1 - shares - 1e-6)
-        high, low = (law.generating_function(np.minimum(end, 1.0)) for end in ends)
-        steps = np.minimum(ends[0], 1.0) - ends[1]
-        assert law.rate(shares) == pytest.approx((high - low) / steps, rel=1e-4)
-        steps = law.rate(law.shares_better(np.linspace(0, 1, 9)))
-        assert steps[1:] / steps[:-1] == pytest.approx(steps[1] / steps[0])

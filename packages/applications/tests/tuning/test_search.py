@@ -16,10 +16,8 @@ from dpselect_applications.tuning import (
     Geometric,
     Logarithmic,
     PrivateSearchCV,
-    best_probabilities,
 )
-from dpselect_applications.tuning.train_validation import Records, validation_part
-from dpselect_conformance import replay
+from dpselect_applications.tuning.train_validation import validation_part
 
 DOMAINS = {"colour": ["red", "green", "blue"], "age": Bins(18, 90, bins=4)}
 FEWER = {"age": Bins(18, 90, bins=2)}
@@ -49,16 +47,6 @@ def test_the_way_is_chosen_by_the_epsilon_that_a_fit_gets():
     assert "best of Geometric(mean=30" in three.mechanism
     few = search({"max_depth": [0, 1, 2]}, repetitions=Logarithmic(mean=3), method="all")
     assert "3 candidates, each at 6.66667" in few.plan().mechanism
-
-
-@pytest.mark.parametrize(("candidates", "missed"), [(3, 1 / 16), (6, 1 / 7), (40, 39 / 119)])
-def test_few_candidates_are_run_often_enough_to_find_the_best(candidates, missed):
-    grid = {"max_depth": list(range(candidates))}
-    design = search(grid, method="repeat").query(FEWER).design()
-    picked = np.full(candidates, 1 / candidates)
-    law = best_probabilities(range(candidates), picked, repetitions=design.repetitions)
-
-    assert 1 - law[-1] == pytest.approx(missed)
 
 
 @pytest.mark.parametrize("relation", [Neighbours.ADD_REMOVE, Neighbours.SUBSTITUTE])
@@ -94,43 +82,6 @@ def distance(here, there):
     ]
 
 
-def test_equal_records_are_in_both_parts():
-    held = validation_part([b"same"] * 4000, Neighbours.ADD_REMOVE, 0.3, b"key")
-
-    assert held.mean() == pytest.approx(0.3, abs=0.04)
-
-
-def neighbours_of(relation):
-    x, y = frame(400, seed=3)
-    other = x.clone()
-    other[7, "colour"] = "red" if x[7, "colour"] != "red" else "blue"
-    if relation is Neighbours.SUBSTITUTE:
-        return (x, y), (other, y)
-    return (x, y), (x[:-1], y[:-1])
-
-
-class Careless(ID3Classifier):
-    """Fits at twice what it states."""
-
-    def fit(self, X, y):  # noqa: N803
-        twice = tree(max_depth=self.max_depth, epsilon=4 * self.epsilon).fit(X, y)
-        self.tree_, self.classes_ = twice.tree_, twice.classes_
-        self.n_features_in_, self.plan_ = twice.n_features_in_, self.plan()
-        return self
-
-
-def test_a_replay_sees_a_candidate_that_spends_more_than_it_states():
-    careless = Careless(**{name: getattr(tree(), name) for name in tree().get_params()})
-
-    def release(data):
-        made = search({"max_depth": [1, 2]}, method="all", epsilon=1.0, validation_share=0.01)
-        made.estimator = careless
-        return made.fit(*data)
-
-    reports = [replay(release, *neighbours_of(Neighbours.ADD_REMOVE)) for _ in range(5)]
-    assert any("the draws use epsilon" in str(report) for report in reports)
-
-
 def test_a_released_score_needs_no_validation():
     x, y = frame()
     evolved = MultiObjectiveTreeClassifier(
@@ -148,15 +99,6 @@ def test_a_released_score_needs_no_validation():
         ).fit(x, y)
         assert found.best_score_ == rates(found.best_estimator_) > 1.2
         assert "part of the fit's price" in found.plan_.composition
-
-
-def test_the_split_is_that_of_the_seed():
-    x, y = frame(300)
-    records = Records.read(x, y).identities
-    designs = [search(random_state=seed).query().design() for seed in (7, 7, 8)]
-    same, again, other = (one.validation_part(records).tolist() for one in designs)
-
-    assert same == again != other
 
 
 @pytest.mark.parametrize(("domains", "tables"), [([DOMAINS], 1), ([DOMAINS, FEWER], 2)])
