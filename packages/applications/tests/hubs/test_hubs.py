@@ -179,3 +179,10 @@ def test_the_estimate_is_the_mean_of_random_ego_networks(density):
     estimate = hubs.estimated_betweenness(np.array([density]), np.array([float(d)]))
 
     assert np.mean(means) == pytest.approx(estimate[0], rel=0.02)
+
+
+def test_what_is_shown_is_named():
+    asked = {"nodes": 6, "k": 2, "metric": "ego-betweenness"}
+    shown = [dp.Hubs(**asked, epsilon=epsilon).heads()[1] for epsilon in (0.5, 50.0)]
+
+    assert [one.split(",")[0] for one in shown] == ["degree", "ego-betweenness"]
