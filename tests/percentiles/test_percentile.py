@@ -3,6 +3,7 @@ from itertools import product
 from math import inf, nan
 
 import numpy as np
+import polars as pl
 import pytest
 
 import dpselect as dp
