@@ -342,9 +342,9 @@ def counts_in(
         ParameterError: ``column`` is given and ``data`` is no table.
     """
     if column is None or not tables.is_table(data):
-        numbers = tables.numeric_column(data, column)
+        listed = tables.numeric_column(data, column)
         kind = checked_type(tables.declared_float(data), column, points)
-        return counts_of(numbers, points, kind)
+        return counts_of(listed, points, kind)
     if users is not None:
         users.check(data)
     table = tables.check_columns(data, numeric=[column])
