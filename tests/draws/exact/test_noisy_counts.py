@@ -262,3 +262,12 @@ def test_the_first_that_are_accepted_are_taken(monkeypatch):
     monkeypatch.setattr(noisy_counts, "_accepted", lambda noise, *_: noise % 2 == 0)
 
     assert noisy_counts._gaussian(3, 1.0).tolist() == [6, 8, 10]
+
+
+@pytest.mark.parametrize("asked", [{"k": 1}, {"least": 3}])
+def test_counts_beyond_64_bits_are_released_whatever_is_asked_of_them(asked):
+    large = 2**70
+    high, _, low = discrete_laplace(np.array([large, 5, -large], dtype=object), 2.0, **asked)
+
+    assert abs(high - large) < 200
+    assert abs(low + large) < 200
