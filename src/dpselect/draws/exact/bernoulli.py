@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import lru_cache
 from typing import Protocol
 
 import numpy as np
@@ -136,7 +136,7 @@ def up_to(counts: Indices, chances: Chances) -> Indices:
     return np.minimum(counts, min(chances.sure, np.iinfo(np.int64).max))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class OptimalChances:
     """The largest probabilities for some epsilon and delta, as integers over 2^256.
 
@@ -168,15 +168,15 @@ class OptimalChances:
         whole = 1 << BITS
         if self._is_flat:
             return min(count * self._step >> _WORK - BITS, whole)
-        if count <= self._turn:
+        if count <= _turn(self):
             return min(self._grown(count) >> _WORK - BITS, whole)
         missing = self._missing(count)
         return whole + (-missing >> _WORK - BITS) if missing > 0 else whole
 
-    @cached_property
+    @property
     def sure(self) -> int:
         """The least distance whose probability is 1."""
-        return self.least(1 << BITS)
+        return _sure(self)
 
     def least(self, chance: int) -> int:
         """Return the least distance with such a probability, over 2^256."""
@@ -191,9 +191,8 @@ class OptimalChances:
     def _step(self) -> int:
         return int(Fraction(self.delta) * ((1 << _WORK) - (1 << _WORK - 44)))
 
-    @cached_property
-    def _turn(self) -> int:
-        """The first distance of the second piece."""
+    def grows_until(self) -> int:
+        """Return the first distance of the second piece."""
         low, high = self._decay(1)
         limit = ((1 << _WORK) - self._step) * low // ((1 << _WORK) + high)
         return least(lambda count: self._grown(count) > limit)
@@ -208,11 +207,24 @@ class OptimalChances:
 
     def _missing(self, count: int) -> int:
         """Return what the second piece lacks to 1, rounded up; negative beyond its end."""
-        whole, high = 1 << _WORK, self._decay(count - self._turn)[1]
-        first = -(-(whole - self._grown(self._turn)) * high >> _WORK)
+        whole, high = 1 << _WORK, self._decay(count - _turn(self))[1]
+        first = -(-(whole - self._grown(_turn(self))) * high >> _WORK)
         low = self._decay(1)[0]
         return first - self._step * low * (whole - high) // (whole - low << _WORK)
 
     def _decay(self, count: int) -> tuple[int, int]:
         """Return bounds of the power of e for a multiple of epsilon."""
         return Powers(Fraction(min(self.epsilon, LARGEST_EPSILON)), _WORK).at(count)
+
+
+# Cached by the chances, not in them: they are equal whatever was computed from them.
+
+
+@lru_cache(maxsize=64)
+def _sure(chances: OptimalChances) -> int:
+    return chances.least(1 << BITS)
+
+
+@lru_cache(maxsize=64)
+def _turn(chances: OptimalChances) -> int:
+    return chances.grows_until()
