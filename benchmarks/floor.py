@@ -150,7 +150,7 @@ def _lazy(rows: Rows) -> pl.LazyFrame:
 
 def counted(*columns: str) -> dict[str, Run]:
     """Return the counts of rows by columns, in each engine's own words."""
-    by = ", ".join(columns)
+    by = ", ".join(f'"{one}"' for one in columns)
     asked = f"SELECT {by}, count(*) AS n FROM rows GROUP BY {by}"  # noqa: S608 -- our own words
     return {
         "polars": lambda rows: _lazy(rows).group_by(*columns).len().collect(),
