@@ -13,6 +13,19 @@ from support.engines import held_by
 from support.refusals import refused
 
 
+@pytest.mark.parametrize(
+    "values",
+    [[-3.0, None, 20.0, 5.0], [-inf, nan, inf, 5.0], np.array([-3.0, nan, 20.0, 5.0])],
+    ids=["list", "infinite", "numpy"],
+)
+def test_each_record_is_repaired_by_itself(values):
+    repaired = percentile(values, p=50, upper=10, missing_as=4.5)
+    expected = percentile([0, 4.5, 10, 5], p=50, upper=10)
+
+    assert repaired.scores.tolist() == expected.scores.tolist()
+    assert repaired.sensitivity.at(0).tolist() == expected.sensitivity.at(0).tolist()
+
+
 @pytest.mark.parametrize("bad", [-1.0, 11.0, nan, inf, None])
 def test_a_curator_who_declares_the_range_public_gets_an_error(bad):
     with refused("on_invalid", error=DataError) as caught:
