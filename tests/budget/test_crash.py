@@ -204,25 +204,6 @@ def test_a_process_killed_while_it_writes_leaves_the_ledger_as_it_was(tmp_path):
     assert budget.remaining == 0.0
 
 
-DIE_MAKING = """
-import os, signal, sys
-from dpselect.budget import Budget
-from dpselect.neighbours import Neighbours
-
-os.link = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
-Budget(1.0, neighbours=Neighbours.EDGE, path=sys.argv[1])
-"""
-
-
-def test_a_process_killed_while_it_makes_a_ledger_can_be_followed_by_another(tmp_path):
-    path = tmp_path / "budget.db"
-    done = run(DIE_MAKING, path)
-
-    assert done.returncode == -signal.SIGKILL
-    assert not path.exists()
-    assert Budget(1.0, neighbours=EDGE, path=path).remaining == 1.0
-
-
 DIE_WORKING = """
 import os, signal, sys
 import dpselect as dp

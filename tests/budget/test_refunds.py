@@ -7,7 +7,6 @@ from contextlib import closing
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings, strategies as st
 
 from dpselect.budget import Budget
 from dpselect.errors import InsufficientBudgetError, LedgerError, ParameterError
@@ -101,21 +100,3 @@ def test_other_programs_cannot_refund_twice_or_more_than_was_spent(tmp_path):
         file.execute("UPDATE refunds SET refunds = '0.7'")
     with pytest.raises(LedgerError):
         budget.entries  # noqa: B018 -- the property reads the file
-
-
-@settings(max_examples=20)
-@given(st.lists(st.tuples(st.integers(1, 9), st.integers(0, 9)), max_size=12))
-def test_sums_are_exact_in_memory_and_in_a_ledger(tmp_path_factory, requests):
-    path = tmp_path_factory.mktemp("refunds") / "budget.db"
-    both = [Budget(2.0, neighbours=ADDED, path=where) for where in (None, path)]
-    for price, back in requests:
-        for budget in both:
-            try:
-                entry = spend(budget, price / 10)
-            except InsufficientBudgetError:
-                continue
-            if 0 < back <= price:
-                budget.refund(entry, back / 10)
-    net = [sum(round(10 * (e.epsilon - e.refunded)) for e in budget.entries) for budget in both]
-
-    assert both[0].spent == both[1].spent == net[0] / 10 == net[1] / 10

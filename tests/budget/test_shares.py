@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from dpselect.budget import accountant
@@ -144,7 +145,9 @@ class TestPeriods:
 
 class TestPersons:
     def test_a_release_by_rows_is_charged_for_all_rows_of_a_person(self, make):
-        budget = make(epsilon=3.0, delta=0.1, protects=Persons("who", 3), composition="sum")
+        budget = make(
+            epsilon=3.0, delta=0.1, protects=Persons("who", np.int64(3)), composition="sum"
+        )
         entry = spend(budget, 0.5, delta=1e-6)
         budget.refund(entry, 0.25)
 

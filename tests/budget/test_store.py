@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from itertools import chain
 
 import pytest
 
@@ -38,13 +37,6 @@ def following(state, many=1, share="", period=""):
     return made
 
 
-def test_entries_are_kept_in_order(store):
-    entries = [store.append(partial(following, many=many)) for many in (1, 3, 2)]
-
-    assert store.entries() == tuple(chain(*entries))
-    assert store.look(lambda state: {("", ""): state.sums("", "")}) == sums_of(store.entries())
-
-
 def test_every_share_and_period_has_sums_of_its_own(store):
     for share, period, many in (("a", "1", 2), ("", "1", 1), ("a", "2", 3), ("a", "1", 1)):
         store.append(partial(following, many=many, share=share, period=period))
@@ -72,9 +64,3 @@ def test_no_thread_comes_between_a_decision_and_its_entry(store):
     assert sorted(made[0].sequence for made in returned) == list(range(1, 65, 2))
     assert all(two.sequence == one.sequence + 1 for one, two in returned)
     assert [entry.sequence for entry in store.entries()] == list(range(1, 65))
-
-
-def test_a_refusal_changes_nothing_and_frees_the_lock(store):
-    with pytest.raises(KeyError):
-        store.append(lambda _: {}["refused"])
-    assert store.append(following)[0].sequence == 1

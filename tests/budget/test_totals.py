@@ -5,12 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
-import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
 from dpselect._numbers import exact
-from dpselect.budget import Budget
 from dpselect.budget.totals import Period, Persons, Totals, part
 from dpselect.errors import NeighboursError
 from dpselect.neighbours import Neighbours
@@ -45,19 +43,6 @@ class TestSteps:
     def test_another_unit_is_refused_with_the_cure(self, granted, user, cure):
         with pytest.raises(NeighboursError, match=cure):
             granted.steps(granted.neighbours, user)
-
-
-@pytest.mark.parametrize("rows", [np.int64(3), 2**53])
-def test_any_number_of_rows_can_be_kept_and_charged(rows, tmp_path):
-    granted = {
-        "neighbours": ADDED,
-        "protects": Persons("who", rows),
-        "path": tmp_path / "budget",
-    }
-    made = Budget(1e300, 1e-3, **granted).spend(1e-20, neighbours=ADDED)
-
-    assert Budget.open(tmp_path / "budget").totals.persons == Persons("who", int(rows))
-    assert (made.steps, made.epsilon) == (rows, pytest.approx(int(rows) * 1e-20))
 
 
 def test_a_period_is_a_part_of_a_time():

@@ -82,23 +82,6 @@ def test_what_widens_is_refused_with_its_clause(clinic, old, new, clause):
     assert said.endswith(f" (policy {clause}, policy.toml)")
 
 
-@pytest.mark.parametrize("policy", [None, "policy.toml"])
-@pytest.mark.parametrize("option", ["l1", "bound", "step", "shift", "noise", "delta"])
-def test_no_request_says_what_one_individual_changes(clinic, policy, option):
-    stated = {"name": "noisy-sequence", option: 1e-9}
-    query = {**TOP, "candidates": WARDS, "mechanism": stated}
-    asked = {
-        "data": {"path": str(clinic / "stays.parquet"), "where": ["year = 2025"]},
-        "unit": {"neighbours": "add-remove", "user": "patient", "max_per_user": 2},
-        "queries": [query],
-    }
-    limits = policy and clinic / policy
-    with pytest.raises(ParameterError):
-        dp.Request.from_dict(asked, policy=limits)
-    with pytest.raises(ParameterError):
-        dp.Query.from_dict({**query, "neighbours": "add-remove"})
-
-
 def test_what_is_compared_with_a_policy_is_what_is_read(clinic):
     """Without its pattern, the path is that of the policy; with it, of a table elsewhere."""
     (clinic / "elsewhere" / "folder").mkdir(parents=True)
