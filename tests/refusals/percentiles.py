@@ -96,7 +96,6 @@ ROWS = [
     INTERVAL("interval_share", interval=None, interval_share=0.5),
     INTERVAL("interval", interval=Each([1.0, 1 - 1e-8, 0.0, 95])),
     OF_PERSONS("go together", user=None),
-    OF_PERSONS("go together", max_per_user=None),
     OF_PERSONS("max_per_user", max_per_user=0),
     OF_PERSONS("user", column=None),
     OF_PERSONS("cannot be the user and the number", user="v"),
@@ -137,10 +136,7 @@ ROWS = [
     RECORDS("of type String, which is not numeric", DataError, values=pl.Series(["secret"])),
     RANK("form", form="smooth"),
     RANK("candidates", candidates=Each([[], [nan], [inf, 1], [[1, 2]], ["a"]])),
-    RANK(
-        "neighbours", NeighboursError, neighbours=Each([dp.Neighbours.EDGE, "swap", "nobody"])
-    ),
-    RANK("neighbours", NeighboursError, neighbours=None),
+    RANK("neighbours", NeighboursError, neighbours=Each([dp.Neighbours.EDGE, None, "nobody"])),
     RANK("a value is missing", DataError, values=[nan], on_invalid="raise"),
     RANK("at least one record", DataError, values=[], neighbours="substitute"),
     refusing(Range, 1e12, 1e12 + 1)("are further", step=1e-4),

@@ -68,6 +68,7 @@ ROWS = [
     PRIVATE("beta", beta=-1),
     PRIVATE("n", n=0),
     PRIVATE("does not exist", DataError),
+    PRIVATE("", DataError, data=[[1]] * 76 + [[1, 2]]),
     refusing(Subset(n=9, epsilon=1.0).retrieval)("d"),
     OF_TABLE("label", column=None, label="who"),
     OF_TABLE("label", column=None, positive="yes"),
@@ -81,7 +82,6 @@ ROWS = [
     OF_NAMES(
         "must name every person", DataError, names=Each([["a", None, "c"], ["a", "", "c"]])
     ),
-    OF_NAMES("must name every person", DataError, names=["a", pd.NA, "c"]),
     OF_NAMES("name each person once", DataError, names=["a", "a", "c"]),
     OF_NAMES("must hold names", DataError, names=[["a"], ["b"], ["c"]]),
     COMPARISON("did you mean year = 2024", text="year == 2024"),

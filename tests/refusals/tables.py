@@ -10,7 +10,9 @@ import pyarrow as pa
 
 import dpselect as dp
 from dpselect import tables
-from dpselect.errors import ColumnError, DataError
+from dpselect.errors import ColumnError, DataError, ScoresError
+from dpselect.tables import values
+from dpselect.tables.opening import held
 from dpselect.tables.people import PeopleCap
 from dpselect.tables.text import Dialect
 from dpselect.trees import records
@@ -18,6 +20,7 @@ from support.refusals import Each, refusing, releasing
 
 AR = {"epsilon": 1.0, "neighbours": "add-remove"}
 DAY = pl.lit("2026-01-03").str.to_date()
+EDGE = dp.GlobalSensitivity(1.0, "edge")
 STAYS = pl.DataFrame({"who": ["ada"], "at": [time(12)]})
 STAYS = STAYS.with_columns(admitted=DAY, stay=DAY - DAY)
 USERS = pl.DataFrame({"user": [1.5], "v": [1]})
@@ -43,6 +46,13 @@ def ends_of(kind):
     query.release(ends)
 
 
+PAIRS = pd.DataFrame([[1, 2]] * 3, columns=["n", "n"])
+TWICE = [PAIRS, PAIRS.assign(m=3), pa.table([[1], [2]], names=["n", "n"])]
+TWICE += [duckdb.sql("select 1 as n, 2 as n")]
+LEVELS = pd.MultiIndex.from_tuples([("n", "m")])
+
+
+NAMED = releasing(dp.Percentiles, column="n", p=50, upper=9, step=1, **AR)
 HALF = releasing(dp.Percentiles, column="days", p=50, upper=9, step=1, **AR)
 DAYS = releasing(dp.Percentiles, p=50, candidates=[date(2024, 1, 2)], **AR)
 TOP = releasing(dp.TopKeys, k=1, candidates=["a"], **AR)
@@ -51,12 +61,20 @@ CHECKED = refusing(tables.check_columns, STAYS)
 KEPT = refusing(kept_by)
 
 ROWS = [
+    refusing(values.labels)("", DataError, y=np.zeros((77, 2))),
+    refusing(values.check_rows, range(77))("", DataError, y=[0] * 76),
+    refusing(dp.Objective, np.zeros((77, 2)))("", ScoresError, sensitivity=EDGE),
+    refusing(held, "a.parquet")("master", engine=Each(["memory", "duckdb"]), master="local"),
+    refusing(held, "a.parquet")("engine", engine="pandas"),
     refusing(tables.numeric_column, [1, 2])(
         "column is for tables, and data is a list", column="pay"
     ),
     refusing(tables.open_table)(
         "data must be a frame", DataError, data=Each([None, 3, [1, 2], {"pay": [1]}])
     ),
+    NAMED("two columns are named 'n'", ColumnError, data=Each(TWICE)),
+    NAMED("several level", ColumnError, data=pd.DataFrame([[1]], columns=LEVELS)),
+    NAMED("the numeric columns are: 0, 1", ColumnError, data=pd.DataFrame([[1, 2]])),
     HALF("not a DuckDBPyConnection", DataError, data=duckdb.connect()),
     DAYS("must be dates", DataError, data=Each([{"a": date(2024, 1, 2)}, {date(2024, 1, 2)}])),
     CHECKED("in commands 60d and 1d", ColumnError, numeric=["stay"]),

@@ -138,17 +138,13 @@ ROWS = [
     FRONT("max_depth", max_depth=2),
     FRONT("totals_share", totals_share=0.0),
     FRONT("below 1", totals_share=0.5, rates_share=0.5),
-    FRONT("weights", weights=3),
-    FRONT("weights", weights=(0, 0)),
-    FRONT("weights", weights=(-1, 2)),
+    FRONT("weights", weights=Each([3, (0, 0), (-1, 2)])),
     FRONT("domains", domains=None),
     FRONT("max_records", PublicClaimError, max_records=10),
     FRONT("dominance", dominance="weak", selection="margin"),
     FRONT("max_depth", operators="published", max_depth=21),
     ID3("the horizon", criterion="information-gain", mechanism="shifted", max_records=2**31),
     RATE("from 0 to their total", dp.errors.DPSelectError, hits=Each([[3], [-1]]), total=2),
-    RATE("be integers", dp.errors.DPSelectError, hits=Each([[0.5], [[1]]]), total=2),
-    RATE("be integers", dp.errors.DPSelectError, hits=[1], total=2.5),
     RATE(
         "neighbours", dp.errors.DPSelectError, hits=[1], total=2, neighbours=dp.Neighbours.EDGE
     ),

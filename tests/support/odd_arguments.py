@@ -8,7 +8,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields
 from decimal import Decimal
 from fractions import Fraction
-from functools import partial
 from math import inf, nan
 from typing import Any
 
@@ -17,7 +16,7 @@ import pandas as pd
 import polars as pl
 
 import dpselect as dp
-from dpselect import combine, networks, percentiles, trees
+from dpselect import networks, percentiles, trees
 from support.odd_input import MARKER, TEXT
 from support.releases import all_cases
 from support.releases.core import MECHANISMS
@@ -136,12 +135,6 @@ def plain(function):
     return lambda data, _budget, **options: function(*data, **options)
 
 
-def with_budget(epsilon=1.0, delta=0.0, neighbours=AR, **spend):
-    budget = dp.Budget(epsilon, delta, neighbours=neighbours)
-    budget.spend(**{"epsilon": 0.5, "neighbours": neighbours, **spend})
-    return budget.to_json()
-
-
 EDGES = {"source": "f", "target": "h", "nodes": 9}
 TREE = {
     "domains": {"f": [0, 1], "g": {"low": 0.0, "high": 9.0, "bins": 3}},
@@ -155,7 +148,6 @@ FRONT = TREE | {"selection": "weighted-sum", "weights": (1.0, 1.0), "population"
 FRONT |= {"survivors": 2, "generations": 1, "initial_depth": 2, "max_depth": 2}
 FRONT |= {"rate_bound": "noisy-denominators", "totals_share": 0.05, "rates_share": 0.1}
 FRONT |= {"random_state": 0}
-PARTS = {"objectives": [objective(), objective()]}
 COLUMNS = ["f", "g"]
 
 
@@ -189,33 +181,4 @@ CALLS = {
     ),
     "Graph.from_edges": Call(plain(networks.Graph.from_edges), EDGES, lambda: (table(),)),
     "EdgeTable": Call(plain(networks.EdgeTable.from_edges), EDGES, lambda: (table(),)),
-    "Objective": Call(
-        plain(dp.Objective),
-        {
-            "scores": [1.0, 2.0],
-            "sensitivity": dp.GlobalSensitivity(1, AR),
-            "candidates": "ab",
-            "monotone": False,
-            "highest": None,
-            "direction": None,
-        },
-    ),
-    "GlobalSensitivity": Call(
-        plain(dp.GlobalSensitivity), {"bound": 1.0, "neighbours": AR, "horizon": 9, "l1": None}
-    ),
-    "TabulatedSensitivity": Call(
-        plain(dp.TabulatedSensitivity),
-        {"table": [[1, 2]], "keys": [0], "bound": 2, "horizon": 2, "neighbours": AR},
-    ),
-    "compare": Call(
-        plain(partial(dp.compare, objective(), [dp.PermuteAndFlip(epsilon=1.0)])), {"k": 1}
-    ),
-    "pareto": Call(plain(combine.pareto), PARTS),
-    "weighted_sum": Call(plain(combine.weighted_sum), PARTS | {"weights": [1.0, 2.0]}),
-    "margin": Call(plain(combine.margin), PARTS),
-    "Budget": Call(
-        plain(with_budget),
-        {"epsilon": 1.0, "delta": 0.1, "neighbours": AR, "note": "", "mechanism": ""},
-    ),
-    "Budget.spend": Call(plain(lambda spend: with_budget(epsilon=spend)), {"spend": 0.5}),
 }

@@ -481,27 +481,9 @@ def _moments(column, rng):
 def _extreme(named, rng, _folder):
     """Return days, times and durations at the ends of what Arrow holds."""
     table = pa.table({name: _moments(column, rng) for name, column in named.items()})
-    return rng.choice([_in_arrow, _in_pandas, _in_polars, _in_polars_lazy, _in_duckdb])(table)
-
-
-def _in_arrow(table):
-    return table
-
-
-def _in_pandas(table):
-    return pd.DataFrame({name: _of_arrow(table[name]) for name in table.column_names})
-
-
-def _in_polars(table):
-    return pl.from_arrow(table)
-
-
-def _in_polars_lazy(table):
-    return pl.from_arrow(table).lazy()
-
-
-def _in_duckdb(table):
-    return duckdb_session().from_arrow(table)
+    held = pl.from_arrow(table)
+    of_pandas = pd.DataFrame({name: _of_arrow(table[name]) for name in table.column_names})
+    return rng.choice([table, of_pandas, held, held.lazy(), duckdb_session().from_arrow(table)])
 
 
 def _constants(named, rng, folder):

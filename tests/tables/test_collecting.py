@@ -15,7 +15,6 @@ from dpselect.tables.collecting import (
     with_positions,
     without_nan,
 )
-from dpselect.tables.engine import engine_of
 from support.engines import every_engine, held_by
 
 ROWS = pl.DataFrame({"group": [0, 1, 1, 2] * 100, "one": [1] * 400})
@@ -43,24 +42,6 @@ def test_more_sums_than_one_pass_takes_are_summed_in_blocks(engine, crossing):
         for name, column in block.items():
             assert (tables.counts(column) == int(name.removeprefix("sum")) * records).all()
     assert max(crossing) <= 3
-
-
-@every_engine
-def test_cached_rows_are_the_same_rows(engine):
-    held = held_by(engine, ROWS)
-
-    with engine_of(tables.open_table(held).lazy()).cached() as rows:
-        found = tables.collect(rows, held, most=400)
-
-    assert sorted(found["group"].tolist()) == sorted(ROWS["group"].to_list())
-
-
-@every_engine
-def test_the_sum_over_no_rows_counts_as_0(engine):
-    held = held_by(engine, pl.DataFrame(schema={"one": pl.Int64}))
-    query = tables.open_table(held).lazy().select(nw.col("one").sum())
-
-    assert tables.counts(tables.collect(query, held, most=1)["one"]).tolist() == [0]
 
 
 NUMBERS = [None, nan, inf, -inf, -1.0, 0.0, 0.5, 1.0, 2.0, 7.0]
@@ -110,3 +91,11 @@ def test_any_number_of_values_can_be_listed_up_to_what_takes_too_long():
     assert coded == [1999, None, 0, None, 1]
     with pytest.raises(ParameterError):
         with_codes(rows, {"t": values * 6})
+
+
+@every_engine
+def test_the_sum_over_no_rows_counts_as_0(engine):
+    held = held_by(engine, pl.DataFrame(schema={"one": pl.Int64}))
+    query = tables.open_table(held).lazy().select(nw.col("one").sum())
+
+    assert tables.counts(tables.collect(query, held, most=1)["one"]).tolist() == [0]

@@ -10,9 +10,8 @@ import pytest
 import dpselect as dp
 from dpselect.errors import DataError
 from dpselect.tables import Source
-from dpselect.tables.opening import ENGINES, held
+from dpselect.tables.opening import held
 from support.engines import SPARK, master
-from support.refusals import refused
 
 NAMES = [
     "a*.parquet", "a?.parquet", "[x].parquet", "a[1].parquet", "[!x].parquet", "[[].parquet",
@@ -75,11 +74,6 @@ def test_rows_count_once_whatever_links_to_them(tmp_path, engine, link, pattern)
         assert rows_of(path, engine) == 7
 
 
-def test_a_pattern_stays_one_where_no_file_has_its_name(folder):
-    for engine in ("memory", "duckdb"):
-        assert rows_of(Source(f"{folder}/a?.parquet"), engine) == 14
-
-
 STAYS = pl.DataFrame({"days": [1.0, 2.0, 9.0] * 40, "ward": ["heart", "lung", "skin"] * 40})
 MEDIAN = dp.Percentiles(
     column="days", p=50, upper=10, step=1, epsilon=50.0, neighbours="add-remove"
@@ -119,11 +113,3 @@ def test_what_duckdb_cannot_read_is_one_error_of_ours(database, name):
 
     with pytest.raises(DataError):
         held(f"{database}/{name}", "duckdb")
-
-
-def test_a_master_is_sparks_alone():
-    for engine in ENGINES[:-1]:
-        with refused("engine", "master"):
-            held("stays.parquet", engine, master="local[2]")
-    with refused("engine"):
-        held("stays.parquet", "pandas")

@@ -142,13 +142,3 @@ def test_a_number_less_a_date_is_refused_by_what_is_declared(tmp_path, engine):
         number.release(held(tables.Source(path), engine))
     with refused("column_type", error=ColumnError):
         number.release(held(tables.Source(path, column_type={"days": "number"}), engine))
-
-
-def test_keys_of_a_declared_column_are_of_its_type(tmp_path):
-    path = file_of(tmp_path, {"v": ["7"] * 200 + [" 7"] * 200 + ["2024"] * 200})
-    keys = dp.TopKeys(
-        column="v", k=1, candidates=[7, 2024], epsilon=50.0, neighbours="add-remove"
-    )
-
-    source = tables.Source(path, column_type={"v": "integer"})
-    assert keys.release(source).answer == (7,)

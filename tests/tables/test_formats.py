@@ -10,8 +10,7 @@ import pytest
 import xlsxwriter
 
 from dpselect import tables
-from dpselect.errors import DataError, DPSelectError, ParameterError
-from dpselect.tables.dialect import DEFAULTS
+from dpselect.errors import DataError, DPSelectError
 from dpselect.tables.formats import CURES, FORMATS
 from support.refusals import refused
 
@@ -159,16 +158,6 @@ def test_the_format_can_be_stated(tmp_path):
     assert tables.numeric_column(read, "days").tolist() == [3]
     with refused("format", error=DataError):
         tables.numeric_column(bare, "days")
-
-
-@pytest.mark.parametrize("kind", WRITTEN)
-def test_what_does_not_go_with_a_format_is_refused(tmp_path, kind):
-    path = written(tmp_path, kind, ROWS)
-    given = {"separator": ";", "encoding": "cp1252", "comment": "#", "missing": ["NA"]}
-    for name in given.keys() - FORMATS[kind].stated:
-        with pytest.raises(ParameterError):
-            tables.open_table(tables.Source(path, **{name: given[name]}))
-    assert FORMATS[kind].stated <= DEFAULTS.keys()
 
 
 @pytest.mark.parametrize("kind", sorted(CURES))

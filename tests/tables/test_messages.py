@@ -3,15 +3,11 @@
 import logging
 
 import duckdb
-import numpy as np
 import polars as pl
 import pyarrow as pa
 import pytest
 
-import dpselect as dp
 from dpselect import tables
-from dpselect.errors import DPSelectError
-from dpselect.tables import values
 from dpselect.tables.engine import LOGGERS, engine_of
 from support.engines import JAVA, held_by, spark
 from support.odd_entries import ENTRIES, READINGS
@@ -46,23 +42,6 @@ def test_a_query_that_fails_is_not_quoted(name, made, tmp_path, capfd, caplog):
     assert seen.error is not None
     seen.assert_nothing_private()
     assert str(MARKER) not in "".join(capfd.readouterr()) + caplog.text
-
-
-@pytest.mark.parametrize(
-    "use",
-    [
-        lambda: values.labels(np.zeros((777, 2))),
-        lambda: values.check_rows(range(778), [0] * 777),
-        lambda: dp.Objective(np.zeros((777, 2)), dp.GlobalSensitivity(1.0, "edge")),
-        lambda: dp.Subset(n=5, d=2, epsilon=1.0).release([[1]] * 776 + [[1, 2]]),
-    ],
-    ids=["labels", "lengths", "scores", "members"],
-)
-def test_the_number_of_records_is_not_told(use):
-    with pytest.raises(DPSelectError) as caught:
-        use()
-    assert "77" not in str(caught.value)
-    assert caught.value.__context__ is None
 
 
 @pytest.mark.spark

@@ -1,6 +1,6 @@
 """Values and types that are odd: none decides about another one, and none ends a release."""
 
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, timedelta
 from itertools import product
 
 import duckdb
@@ -12,11 +12,9 @@ import pytest
 
 import dpselect as dp
 from dpselect.errors import ColumnError, ParameterError
-from dpselect.tables import numeric_column
 from dpselect.tables.kinds import Kind
 from support.engines import held_by
 from support.odd_input import TEXT, observed
-from support.odd_records import ODDEST
 
 AR = {"epsilon": 50.0, "neighbours": "add-remove"}
 INVALID = pa.array([b"a"] * 60 + [b"\xff"])
@@ -92,10 +90,9 @@ def test_where_reads_objects_one_by_one(where, at):
             assert dp.tables.count_records(source) in {299, 300}, odd
 
 
-# Frames as they are given: names of columns, and zones of points in time.
+# Frames as they are given: names of columns.
 
 MEDIAN = {"p": 50, "upper": 9, "step": 1, "epsilon": 900.0, "neighbours": "add-remove"}
-TWICE = pd.DataFrame([[1, 2]] * 3, columns=["n", "n"])
 
 
 def on_spark(frame):
@@ -103,25 +100,6 @@ def on_spark(frame):
 
 
 HOLD = [pl.DataFrame.clone, pl.DataFrame.lazy, pl.DataFrame.to_pandas, pl.DataFrame.to_arrow]
-
-
-@pytest.mark.parametrize(
-    ("data", "said"),
-    [
-        (TWICE, "two columns are named 'n'"),
-        (TWICE.assign(m=3), "two columns are named 'n'"),
-        (pa.table([[1], [2]], names=["n", "n"]), "two columns are named 'n'"),
-        (duckdb.sql("select 1 as n, 2 as n"), "two columns are named 'n'"),
-        (pd.DataFrame([[1]], columns=pd.MultiIndex.from_tuples([("n", "m")])), "several level"),
-        (pd.DataFrame([[1, 2]]), "no column 'n'; the numeric columns are: 0, 1"),
-    ],
-)
-def test_names_that_are_no_names_are_refused(data, said):
-    for column in ("n", "m"):
-        if said.startswith("no column") and column == "m":
-            continue
-        with pytest.raises(ColumnError, match=said):
-            dp.Percentiles(column=column, **MEDIAN).release(data)
 
 
 @pytest.mark.parametrize("name", ["a.b", "`", "a`b", 'a"b', "count(*)", "%", "[a]", "a b"])
@@ -144,25 +122,6 @@ def test_a_name_that_engines_read_as_a_pattern_is_refused(name, hold):
 
     with pytest.raises(ColumnError):
         dp.Percentiles(column=name, **MEDIAN).release(data)
-
-
-@pytest.mark.parametrize("zone", ["America/New_York", "Europe/Berlin", "UTC"])
-def test_points_in_time_of_pandas_have_any_zone(zone):
-    begin = pd.Series(pd.to_datetime(["2026-01-01T10:00"] * 9)).dt.tz_localize(zone)
-    frame = pd.DataFrame({"a": begin, "b": begin + timedelta(days=5)})
-    days = {**MEDIAN, "upper": timedelta(days=30), "step": timedelta(days=1)}
-    span = {
-        "lower": datetime(2026, 1, 1, tzinfo=UTC),
-        "upper": datetime(2026, 1, 9, tzinfo=UTC),
-    }
-    hours = {**MEDIAN, **span, "step": timedelta(hours=1)}
-
-    stay = dp.Percentiles(column="b", minus="a", **days)
-    assert stay.release(frame).candidate == timedelta(days=5)
-    arrow = frame.convert_dtypes(dtype_backend="pyarrow")
-    for data, asked in ((frame, {"column": "a"}), (begin, {}), (arrow, {"column": "a"})):
-        found = dp.Percentiles(**asked, **hours).release(data).candidate
-        assert found == begin[0].to_pydatetime()
 
 
 SEVENS = pa.array([7, 8, 7, None, 7]).dictionary_encode()
@@ -189,13 +148,6 @@ def keys(data, **asked):
     return dp.Keys(**sure, **asked).release(data)
 
 
-def test_no_object_ends_a_release_of_keys():
-    for odd in ODDEST:
-        column = pd.Series(["b"] * 60 + [odd], dtype=object)
-        for values in (column, column.to_list(), column.to_numpy()):
-            assert set(keys(values).answer) >= {"b"}
-
-
 def test_days_that_python_does_not_have_are_missing():
     """An engine's day may lie beyond the year 9999."""
     days = pl.Series("day", [18_000] * 60 + [10**7, -(10**7)] * 60, dtype=pl.Int32)
@@ -210,12 +162,6 @@ def test_integers_as_text_are_digits(text):
     with pytest.raises(ParameterError):
         Kind.INTEGER.decode(text)
     assert Kind.INTEGER.decode("+01") == 1
-
-
-def test_numbers_in_lists_are_those_of_text_files():
-    found = numeric_column(["1_000", "\u0661", "1e3", " 7 ", "x"])
-
-    np.testing.assert_array_equal(found, [np.nan, np.nan, 1000, 7, np.nan])
 
 
 @pytest.mark.parametrize("kind", [int, float, "datetime64[D]"])

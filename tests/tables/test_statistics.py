@@ -110,14 +110,6 @@ def test_statistics_of_a_file_change_no_count(engine, statistics, name):
         assert np.array_equal(count(data), in_memory(name, what)), what
 
 
-def test_the_row_changes_what_it_may_and_no_more():
-    for what in COUNTS:
-        gained = np.subtract(in_memory("x'", what), in_memory("x", what))
-        assert set(gained.tolist()) <= {0, 1} if gained.ndim == 1 else gained.sum() in {0, 2}, (
-            what
-        )
-
-
 @pytest.mark.spark
 @pytest.mark.skipif(JAVA, reason="Spark's own Java does not read by statistics")
 def test_sail_reads_no_table_that_may_have_been_looked_at():
