@@ -145,6 +145,31 @@ def tree(tmp_path_factory):
     return folder / "rows.parquet", (*options, *RELATION)
 
 
+COLUMN = ("--column", "v", "--p", 50, "--upper", 20, "--step", 1, "--epsilon", 1)
+ASKED = {
+    "percentile": (*COLUMN, *RELATION),
+    "map": (
+        *("--x", "x", "--y", "y", "--bounds", "0,0,1,1", "--grids", "2,4"),
+        *("--epsilon", 1, *RELATION),
+    ),
+    "top": ("--column", "v", "--k", 2, "--candidates", "0,1,2,3", "--epsilon", 1, *RELATION),
+}
+
+
+@pytest.mark.parametrize("name", list(ASKED))
+def test_a_command_reads_its_rows_on_the_cluster(cluster, tmp_path, ledger, name):
+    rows = pl.DataFrame({"v": [1, 2, 3] * 1000, "x": [0.5] * 3000, "y": [0.1] * 3000})
+    rows.write_parquet(tmp_path / "rows.parquet")
+    more = ("--out", tmp_path / "map.parquet") if name == "map" else ()
+
+    code, out, error = ended(
+        cluster.command(name, tmp_path / "rows.parquet", *ASKED[name], *more, ledger=ledger)
+    )
+
+    assert (code, charges(ledger)) == (0, 1), error
+    assert json.loads(out)
+
+
 @pytest.mark.parametrize("ledger", ["edge"], indirect=True)
 def test_a_worker_that_is_killed_costs_time_and_nothing_else(cluster, tmp_path, ledger):
     edges = pl.DataFrame({"source": [0] * 400_000, "target": range(1, 400_001)})
