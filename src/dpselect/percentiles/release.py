@@ -60,8 +60,8 @@ class PercentileRelease(Release[Any]):
             numbers = dict.fromkeys((max(min(usable), 1), max(usable)))
             known["likely error"] = expected(asked, numbers)
         said = {name: one for name, one in known.items() if one is not None} | super().facts
-        if not usable:  # where no value is printed, none has an interval
-            said |= {"interval": None, "warning": MORE}
+        if not usable:  # no value is printed, nor what it would mean
+            said |= {"interval": None, "range": None, "warning": MORE}
         return {name: one for name, one in said.items() if one is not None}
 
     def __str__(self) -> str:
