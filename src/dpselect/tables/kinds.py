@@ -268,6 +268,8 @@ def _as_kind(value: Hashable, kind: Kind) -> Hashable:
             f"a candidate is a {type(value).__name__}, and the column holds {kind} values: "
             "give candidates of that type"
         )
+    if isinstance(held, int) and not -(2**63) <= held < 2**64:
+        raise ParameterError("a candidate is beyond 64 bits: cast the column to text")
     return held
 
 
