@@ -226,7 +226,9 @@ def readable(value: object) -> Any:  # noqa: ANN401 -- plain values
     """Return a kept value as people write it: without tags, and objects by their names."""
     if isinstance(value, tuple | list):
         # One by one, a hundred thousand candidates would cost more than their release.
-        return [*value] if {*map(type, value)} <= ATOMS else [*map(readable, value)]
+        kinds = {*map(type, value)}
+        plain = kinds <= ATOMS or (kinds == {float} and all(map(isfinite, value)))
+        return [*value] if plain else [*map(readable, value)]
     if isinstance(value, Mapping):
         return {key: readable(one) for key, one in value.items()}
     if isinstance(value, timedelta):
