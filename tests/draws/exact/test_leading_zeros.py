@@ -117,6 +117,7 @@ def test_stops_of_runs_have_the_law_of_the_first_query_above(values, lowered, mo
     runs = above_threshold.Runs(
         np.zeros_like(first), first, values[first], none, none + size, lowered
     )
+    assert np.asarray(runs).tolist() == [(values - lowered).tolist()]
     monkeypatch.setattr(above_threshold, "BLOCK", 0)
     monkeypatch.setattr(above_threshold, "TRIALS", FEW)
     monkeypatch.setattr(above_threshold, "RATES", rates())
