@@ -36,7 +36,9 @@ ROWS = [
     TOP("candidates", delta=1e-6, k=None),
     TOP("above", candidates=["a"], k=None, above=2, mechanism="exponential"),
     TOP("k", candidates=["apple"], k=2),
-    TOP("64 bits", candidates=[10**20], column="code", data=ROWS_OF_WORDS),
+    TOP(
+        "64 bits", candidates=Each([[2**64], [-(2**63) - 1]]), column="code", data=ROWS_OF_WORDS
+    ),
     TOP("candidates", candidates=Each([["apple", "apple"], []])),
     TOP("mechanism", delta=1e-6, mechanism="exponential"),
     TOP("anchor", candidates=["apple"], mechanism="anchored"),
