@@ -146,7 +146,9 @@ class ByCount:
         ends = np.cumsum([0, *(part.people.size for _, part in held)]).tolist()
 
         def draw() -> list[Part]:
-            passed, noisy = self.law.select(excess, None if people.asked.by else self.k)
+            # Of several groups, or if keys of few people are left out, more than k are needed.
+            most = None if people.asked.by or self.least > 1 else self.k
+            passed, noisy = self.law.select(excess, most)
             passed &= excess > 0
             found: list[Part] = []
             left = 0
