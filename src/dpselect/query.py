@@ -133,8 +133,9 @@ def _check_names(kind: Any, given: Iterable[str]) -> None:  # noqa: ANN401 -- a 
     """Raise if a field that is given is unknown, or one that is needed is not given."""
     known, given, title = _defaults(kind), set(given), validation.one(kind.__name__)
     for name in sorted(given - known.keys()):
+        own = "; its plan states a relation of its own" if name == "neighbours" else ""
         meant = nearest(name, known).replace("'", "`")
-        raise ParameterError(f"{title} has no field `{name}`{meant}")
+        raise ParameterError(f"{title} has no field `{name}`{own or meant}")
     missing = [name for name, one in known.items() if one is MISSING and name not in given]
     if missing:
         said = writing.documented(kind)
