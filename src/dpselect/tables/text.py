@@ -3,8 +3,8 @@
 A record ends with LF or CRLF. Where marks quote, a field is quoted if its first character is a
 mark, up to the next single mark, and a doubled mark within is one; it may hold separators and
 line ends. All other marks, lone carriage returns, NULs and bytes of no character belong to
-their own field. polars toggles at each mark: blocks in which that is another rule are
-``rewritten`` for it. Errors come from the first line, or from one claim that the file
+their own field. polars toggles at each mark, so fields to which that is another rule are
+quoted for it. Errors come from the first line, or from one claim that the file
 contradicts: that its writer closes marks as above.
 """
 
@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import csv
 import gzip
-import re
 import sys
 from codecs import BOM_UTF8
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -142,13 +141,8 @@ class TextFiles:
                     block = b"".join((head, rest, *lines.more()))
                     is_last = len(block) == len(head) + len(rest)
                     block += b"\n" if is_last and block[-1] != LF else b""
-                    mark, end = self._by_marks(block)
-                    part = block[:end]
-                    if mark is None:
-                        part, end = rewritten(block[len(head) :], self.dialect, self.kind)
-                        mark, part = self.dialect.quote_of(self.kind), head + part
-                        end += len(head)
-                    if is_last and end < len(block):
+                    part, mark, end = self._records(block, len(head))
+                    if end < 0 or (is_last and end < len(block)):
                         raise PublicClaimError(f"{file} cannot be read: {CONTRADICTION}")
                     if end > len(head):
                         found = self._read(part, mark, names, wanted, direct)
@@ -160,22 +154,28 @@ class TextFiles:
                     # A record that is longer than the block is in the next one.
                     rest = block[end:]
 
-    def _by_marks(self, block: bytes) -> tuple[str | None, int]:
-        """Return by which mark polars reads a block, and where its last whole record ends.
+    def _records(self, block: bytes, first: int) -> tuple[bytes, str | None, int]:
+        """Return whole records for polars, the mark that it reads them by, and their end.
 
-        The mark is None if polars may not read it by the rule.
+        Args:
+            block: A header, and after it records.
+            first: Where these begin.
         """
-        comment = (self.dialect.comment or "").encode()
-        if comment and b"\n" + comment in block:
-            return None, 0
-        separator, mark = (
-            self.dialect.separator_of(self.kind),
-            self.dialect.quote_of(self.kind) or "",
+        mark, comment = self.dialect.quote_of(self.kind), (self.dialect.comment or "").encode()
+        has_marks = mark is not None and mark.encode() in block
+        if not has_marks and not (comment and b"\n" + comment in block):
+            end = block.rfind(b"\n") + 1
+            return block[:end], None, end
+        made = np.empty(2 * len(block), dtype=np.uint8)
+        size, end = rewritten(
+            np.frombuffer(block, dtype=np.uint8),
+            made,
+            first,
+            ord(self.dialect.separator_of(self.kind)),
+            ord(mark) if mark else -1,
+            np.array([*comment], dtype=np.uint8),
         )
-        if not mark or mark.encode() not in block:
-            return "", block.rfind(b"\n") + 1
-        end = agreed(np.frombuffer(block, dtype=np.uint8), ord(separator), ord(mark))
-        return (mark, end) if end >= 0 else (None, 0)
+        return made[:size].tobytes() if size else block[:end], mark, end
 
     def _read(
         self,
@@ -315,68 +315,103 @@ def _zstandard() -> Any:  # noqa: ANN401 -- a module
 
 
 @compiled
-def agreed(block: NDArray[np.uint8], separator: int, quote: int) -> int:
-    """Return where the last whole record ends for readers that toggle at each mark.
+def rewritten(
+    block: NDArray[np.uint8],
+    made: NDArray[np.uint8],
+    first: int,
+    separator: int,
+    quote: int,
+    comment: NDArray[np.uint8],
+) -> tuple[int, int]:
+    """Write whole records for readers that toggle at each mark: fields with marks are quoted.
 
-    It is -1 if they may not agree with the rule: they do where marks stand at both ends of
-    fields, doubled within. The block begins with a record.
+    Args:
+        block: A header, and after it records; LF is the last byte.
+        made: Where they are written, twice as long.
+        first: Where the records begin.
+        separator: Between fields.
+        quote: The mark; -1 if there is none.
+        comment: How lines that are left out begin; empty if none are.
+
+    Returns:
+        How many bytes were written, 0 if all are as in the block; and where the last record
+        ends there, -1 if a field does not end where its mark is closed.
     """
-    size, is_quoted = block.size, False
-    for i in range(size):
-        if block[i] != quote:
-            continue
-        near = LF
-        if is_quoted and i + 1 < size:
-            near = block[i + 1]
-        elif not is_quoted and i > 0:
-            near = block[i - 1]
-        is_end = near == separator or near == LF or near == quote  # noqa: PLR1714 -- for numba
-        if is_quoted and near == CR:
-            is_end = i + 2 >= size or block[i + 2] == LF
-        if not is_end:
-            return -1
-        is_quoted = not is_quoted
-    for i in range(size - 1, -1, -1):
-        if block[i] == quote:
-            is_quoted = not is_quoted
-        elif block[i] == LF and not is_quoted:
-            return i + 1
-    return 0
+    at = end = first
+    written = since = 0
+    whole = 0, 0
+    while at < block.size:
+        is_comment = at == end and _is_there(block, at, comment)
+        between, mark = (LF, -1) if is_comment else (separator, quote)
+        stop = _end_of_field(block, at, between, mark)
+        if stop < 0:
+            return 0, -1
+        if stop >= block.size:
+            break
+        has_marks = False
+        for i in range(at, stop if block[at] != mark else at):
+            has_marks |= block[i] == mark
+        if has_marks or is_comment:
+            made[written : written + at - since] = block[since:at]
+            written += at - since
+            since = stop + is_comment
+        if has_marks:
+            last = stop - (block[stop] == LF and block[stop - 1] == CR)
+            written = _write_quoted(block[at:last], made, written, quote)
+        at = stop + 1
+        if block[stop] == LF:
+            whole, end = (written, since), at
+    written, since = whole
+    if since:
+        made[written : written + end - since] = block[since:end]
+        written += end - since
+    return written, end
 
 
-def rewritten(block: bytes, dialect: Dialect, kind: str) -> tuple[bytes, int]:
-    """Return whole records for readers that toggle at each mark, and where the last one ends.
+@compiled
+def _write_quoted(
+    field: NDArray[np.uint8], made: NDArray[np.uint8], at: int, quote: int
+) -> int:
+    """Write a field between marks, those within doubled; return where it ends."""
+    made[at] = quote
+    for byte in field:
+        at += 1
+        made[at] = byte
+        if byte == quote:
+            at += 1
+            made[at] = quote
+    made[at + 1] = quote
+    return at + 2
 
-    Raises:
-        PublicClaimError: A quoted field does not end where its mark is closed.
-    """
-    separator = dialect.separator_of(kind).encode()
-    mark = (dialect.quote_of(kind) or "").encode()
-    one, quote = (f"\\x{ord(byte):02x}" for byte in (separator, mark or b"\n"))
-    quoted = f"{quote}(?:[^{quote}]|{quote}{quote})*+{quote}"
-    field = f"{quoted}|([^{quote}{one}\\n][^{one}\\n]*+)|" if mark else f"[^{one}\\n]*+()"
-    no_comment, comment = "", dialect.comment and re.escape(dialect.comment)
-    pattern = f"(?:{field})({one}|\\r?\\n)"
-    if comment:
-        no_comment, pattern = f"(?!{comment})", f"(?<![^\\n]){comment}[^\\n]*\\n|{pattern}"
-    # Lines without marks are taken together.
-    pattern = f"(?<![^\\n])((?:{no_comment}[^{quote}\\n]*+\\n)++)|{pattern}"
-    parts: list[bytes] = []
-    end = at = whole = 0
-    for found in iter(re.compile(pattern.encode()).scanner(block).match, None):  # type: ignore[attr-defined]
-        lines, value, after = found.groups()
-        at = found.end()
-        part = found[0] if after else lines or b""
-        if mark and value and mark in value:
-            value = value.removesuffix(b"\r") if after != separator else value
-            part = mark + value.replace(mark, 2 * mark) + mark + after
-        parts.append(part)
-        if after != separator:
-            whole, end = len(parts), at
-    closed = re.compile(quoted.encode()).match(block, at) if mark else None
-    if closed is not None and closed.end() < len(block) - 1:
-        raise PublicClaimError(CONTRADICTION)
-    return b"".join(parts[:whole]), end
+
+@compiled
+def _is_there(block: NDArray[np.uint8], at: int, comment: NDArray[np.uint8]) -> bool:
+    """Return whether a comment begins there; it holds no line end, with which a block ends."""
+    for i in range(comment.size):
+        if block[at + i] != comment[i]:
+            return False
+    return comment.size > 0
+
+
+@compiled
+def _end_of_field(block: NDArray[np.uint8], at: int, separator: int, quote: int) -> int:
+    """Return where a field ends, beyond the block if not in it; -1 if its mark does not."""
+    is_open = block[at] == quote
+    is_quoted = is_open
+    while is_open:
+        at += 1
+        while at < block.size and block[at] != quote:
+            at += 1
+        at += 1
+        is_open = at < block.size and block[at] == quote
+    if is_quoted and at < block.size and block[at] == CR:
+        at += 1
+        separator = LF
+    if is_quoted and at < block.size and block[at] != LF and block[at] != separator:
+        return -1
+    while at < block.size and block[at] != LF and block[at] != separator:
+        at += 1
+    return at
 
 
 def names_of(dialect: Dialect, first: Callable[[], list[str]], file: PurePath) -> list[str]:
