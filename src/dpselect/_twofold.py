@@ -82,11 +82,6 @@ def difference(x: Twofold, y: Twofold) -> Values:
     return add(x, -y).high
 
 
-def greater(x: Twofold, y: Twofold) -> NDArray[np.bool_]:
-    """Return where ``x > y``."""
-    return (x.high > y.high) | ((x.high == y.high) & (x.low > y.low))
-
-
 def largest(x: Twofold) -> int:
     """Return the position of the largest of a vector, the first of equals."""
     if not np.count_nonzero(x.low):

@@ -10,7 +10,7 @@ from hypothesis import example, given, strategies as st
 import dpselect as dp
 from dpselect import scaling
 from dpselect.draws import grid
-from dpselect.scaling.envelope import FLOOR
+from dpselect.scaling.pairwise import FLOOR
 from support.strategies import exact_scores
 
 EDGE = dp.Neighbours.EDGE

@@ -89,14 +89,14 @@ def flat_objectives(draw, *, monotone):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("rows", [2, pairwise.ROWS])
+@pytest.mark.parametrize("pairs", [4, pairwise.PAIRS])
 @pytest.mark.parametrize("objectives", [partial(element_objectives, least=2), flat_objectives])
 @given(st.booleans(), st.data())
-def test_pairwise_is_the_least_dampened_difference(objectives, rows, monotone, data):
+def test_pairwise_is_the_least_dampened_difference(objectives, pairs, monotone, data):
     """In one block of pairs and in many, for a sensitivity of each and one of all."""
     objective = data.draw(objectives(monotone=monotone))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pairwise, "ROWS", rows)
+        patch.setattr(pairwise, "PAIRS", pairs)
         assert scaling.pairwise(objective) == pytest.approx(least_dampened(objective))
 
 

@@ -18,7 +18,7 @@ Scalings keep that error as follows; the tests compare all of them with fraction
 - Sums of sensitivities are compensated, and right relative to themselves. A dampened score
   divides by the last term, which is the largest.
 - Horizons of the shifted scaling, and penalties of the generalized one, are limited.
-- Pairwise comparisons are made in integers (``dpselect.scaling.envelope``).
+- Ratios of pairs are of differences of pairs of floats, each of the two candidates' own.
 
 What rounds *before* the scores, in an objective, is part of them, and of their sensitivity.
 Objectives of the library round what a step changes by less than 2^-20 of it: counts are

@@ -6,8 +6,7 @@ differences between unit scores, so it is enough that no difference moves by mor
 
 from dpselect.scaling.by_global import by_global
 from dpselect.scaling.dampened import anchored, dampened, shifted
-from dpselect.scaling.envelope import generalized
-from dpselect.scaling.pairwise import pairwise
+from dpselect.scaling.pairwise import generalized, pairwise
 
 __all__ = ["anchored", "by_global", "dampened", "generalized", "pairwise", "shifted"]
 

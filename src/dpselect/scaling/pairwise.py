@@ -1,4 +1,4 @@
-"""Pairwise local dampening: dampened differences between candidates.
+"""Pairwise scalings: each candidate by its least lead over any other.
 
 Plain dampening can rank a worse candidate above a better one whose sensitivity is larger. A
 *difference* ``u_r - u_r'`` moves by at most ``δ_r + δ_r'``, which is admissible for it, and
@@ -7,27 +7,102 @@ Plain dampening can rank a worse candidate above a better one whose sensitivity 
 
 is a minimum of unit scores. It is >= 0 for the best candidates and < 0 for all others, so
 nothing outranks them, whatever the sensitivities. Two candidates that tie lead each other by
-the distances at which both their sensitivities are 0.
+the distances at which both their sensitivities are 0. The generalized exponential mechanism is
+the same of one bound per candidate.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from dpselect._twofold import Twofold, add, difference, greater, largest
+from dpselect import validation
+from dpselect._twofold import Twofold, add, difference, exact_product, largest
 from dpselect.objective import Objective
 from dpselect.scaling.by_global import finite
 from dpselect.scaling.dampened import dampen
-from dpselect.scaling.envelope import floored, largest_ratio, relevant_gaps
 from dpselect.sensitivity import Sensitivity
 from dpselect.sensitivity.summation import RunningSum
 from dpselect.typing import Indices, Scores, Values
 
+LARGEST_PENALTY = 2.0**40
+
+FLOOR = 2.0**-40
+"""Least sensitivity, in units of the largest: divided by it, pairs of floats are right."""
+
 SCREEN = 2.0**-48
 """Part of a number that is more than floats have rounded away of it."""
 
-ROWS = 256
-"""Candidates compared with all others at a time, where no faster form is known."""
+PAIRS = 2**17
+"""Pairs of candidates compared at a time, in rows of one with all."""
+
+
+def floored(sensitivity: Values, objective: Objective) -> Values:
+    """Return ``max(δ, 2^-40 Δ)`` of each candidate, which keeps a sensitivity admissible."""
+    least = FLOOR * objective.sensitivity.bound
+    return np.maximum(np.broadcast_to(sensitivity, objective.scores.shape), least)
+
+
+@finite
+def generalized(objective: Objective, t: float) -> Scores:
+    """Return the least penalised lead over any candidate, in units of both sensitivities.
+
+        s_r = min_j ((u_r - tΔ_r) - (u_j - tΔ_j))/(Δ_r + Δ_j)
+
+    Each ratio moves by at most 1, so their minimum does. Two candidates are compared on the
+    scale of *their* sensitivities, not of the largest of all; the public penalty ``tΔ_r`` keeps
+    a candidate of large sensitivity from winning by noise.
+
+    Args:
+        objective: Scores with one global bound per candidate (``GlobalSensitivity`` of an
+            array); with one for all this is ``(u - u_*)/2Δ``, half the precision of
+            ``by_global``.
+        t: Penalty, in units of the sensitivity; from 0 to 2^40. Public.
+
+    Returns:
+        Shape ``(n,)``, <= 0. As private as the scores. In O(n (log n + m)) for the ``m``
+        candidates whose penalised scores exceed those of all smaller bounds. Bounds below
+        ``2^-40`` of the largest are raised to that.
+
+    Raises:
+        ParameterError: ``t`` is out of range.
+
+    Source: Raskhodnikova and Smith, arXiv:1504.07912, section 4.
+    """
+    t = validation.within("t", t, 0, LARGEST_PENALTY)
+    bounds = floored(objective.sensitivity.bounds, objective)
+    penalised = add(objective.gaps(), -exact_product(bounds, np.asarray(t)))
+    return -largest_ratio(penalised, bounds, penalised, bounds)
+
+
+def largest_ratio(lines: Twofold, slopes: Values, levels: Twofold, widths: Values) -> Values:
+    """Return ``max_j (a_j - b_r)/(δ_j + δ_r)``.
+
+    Args:
+        lines: ``a_j``, shape ``(n,)``.
+        slopes: ``δ_j``, shape ``(n,)``, > 0.
+        levels: ``b_r``, shape ``(m,)``; each at most the largest line.
+        widths: ``δ_r``, shape ``(m,)``, > 0.
+
+    Returns:
+        Shape ``(m,)``; >= 0.
+    """
+    # A rival below a flatter one, or level with it, is never the furthest ahead.
+    heights = np.empty(slopes.size, dtype=np.int64)
+    heights[np.lexsort((lines.low, lines.high))] = np.arange(slopes.size)
+    order = np.lexsort((-heights, slopes))
+    rising = heights[order]
+    front = order[rising == np.maximum.accumulate(rising)]
+    lines, slopes = lines.at(front), slopes[front]
+    result = np.empty(widths.size)
+    for rows in _blocks(widths.size, slopes.size):
+        gaps = difference(lines, levels.at(rows[:, None]))
+        result[rows] = (gaps / (slopes + widths[rows, None])).max(axis=1)
+    return np.maximum(result, 0.0)
+
+
+def _blocks(rows: int, size: int) -> list[Indices]:
+    """Return the positions of rows of so many pairs, in parts that are held at a time."""
+    return np.array_split(np.arange(rows), 1 + rows * size // PAIRS)
 
 
 @finite
@@ -39,9 +114,9 @@ def pairwise(objective: Objective) -> Scores:
 
     Returns:
         Shape ``(n,)``; 0 for a single candidate. As private as the scores. In O(T n log n) for
-        the T distances that the dampening visits; in O(T n^2), with memory for 256 n numbers,
-        if monotone with a sensitivity that is not flat. If neither, sensitivities below
-        ``2^-40 Δ`` are raised to that, by which ties are 0.
+        the T distances that the dampening visits, where few rivals are near the best at each;
+        in O(T n^2) if monotone with a sensitivity that is not flat. If neither, sensitivities
+        below ``2^-40 Δ`` are raised to that, by which ties are 0.
 
     Source: ours; each ``D`` is Farias et al., VLDB J. 2023, Definition 12.
     """
@@ -49,103 +124,68 @@ def pairwise(objective: Objective) -> Scores:
     if len(objective) == 1:
         return np.zeros(1)
     if sensitivity.flat:
-        gaps, everyone = objective.gaps(), np.arange(len(objective))
-        ahead = difference(gaps, _best_other(gaps, everyone, everyone))
+        gaps = objective.gaps()
+        ahead, first = gaps.high, largest(gaps)
+        ahead[first] = -np.delete(ahead, first).max()
         halves = ahead if objective.monotone else ahead / 2
         # The half of the least float is 0, and no tie.
         return dampen(np.where(halves == 0, ahead, halves), sensitivity)
-    return _by_rows(objective) if objective.monotone else _by_envelope(objective)
+    return _by_rows(objective) if objective.monotone else _by_distance(objective)
 
 
-def _by_envelope(objective: Objective) -> Values:
+def _by_distance(objective: Objective) -> Values:
     """Find all minima in one pass over the distances.
 
     Let ``b_r(t) = ∑_(j<t) δ_r(j)``. Candidate ``r`` is ``t + x`` steps behind the rival ``j``,
-    ``0 ≤ x < 1``, if
+    ``0 ≤ x ≤ 1``, if
 
         u_j - b_j(t) - x δ_j(t) = u_r + b_r(t) + x δ_r(t),
 
     and the minimum over rivals is minus the largest such number of steps. So ``r`` is done at
-    the last ``t`` at which some rival is still above, ``max_j (u_j - b_j(t)) ≥ u_r + b_r(t)``,
-    with ``x`` the largest ratio of the gaps to the sums of widths there. A single leader is
-    ahead of all others, and the least of its ratios counts.
+    the first ``t`` where the largest ``x`` is at most 1, which is the largest ratio of the gaps
+    to the sums of widths there. (It is never behind itself.) A single leader is ahead of all
+    others, and the least of its ratios counts.
 
     Floats tell which candidates can be at their last ``t``, and which rivals can be the best up
     to the next one; pairs of floats are added for these alone.
     """
-    sensitivity, scores = objective.sensitivity, relevant_gaps(objective)
-    bound, size = sensitivity.bound, len(objective)
-    result, everyone = np.zeros(size), np.arange(size)
+    scores, horizon = objective.gaps(), objective.sensitivity.horizon
+    result, running, delta = np.zeros(len(objective)), RunningSum(), np.zeros(len(objective))
     behind = (scores.high < 0) | (scores.low < 0)
     leader = np.flatnonzero(~behind)
-    leading = leader.size == 1  # equal leaders are 0 steps apart
-    running = RunningSum()
-    running.add(np.zeros(size))
-    for t in range(sensitivity.horizon + 1):
-        if not (leading or behind.any()):
-            break
-        last = t == sensitivity.horizon
-        delta = floored(np.broadcast_to(sensitivity.at(t), result.shape), bound)
-        total = running.total
-        lower, upper = scores.high - total - delta, scores.high + total + delta
-        error = -SCREEN * lower  # of each of these numbers, and more
-        first = lower.argmax()
-        ahead = lower[first] - error[first]
-        rest = lower - error
-        rest[first] = -np.inf
-        near = everyone if last else np.flatnonzero(scores.high - total + error >= rest.max())
-        reached = upper + error >= ahead
-        reached[first] = True
-        ends = np.flatnonzero(behind & (reached | last))
-        rivals, ending = _moved(scores, running, near, -1), _moved(scores, running, ends, 1)
-        met = leader
-        if leading:
-            may_meet = (upper + error >= lower[leader] - error[leader]) | last
-            may_meet[leader] = False
-            met = np.flatnonzero(may_meet)
-            leads = difference(
-                _moved(scores, running, leader, -1), _moved(scores, running, met, 1)
-            )
+    leads = leader.size == 1  # equal leaders are 0 steps apart
+    for t in range(horizon + 1):
         running.add(delta)
-        # The sums are now b(t + 1): is any rival more than t + 1 steps ahead?
-        best = _best_other(_moved(scores, running, near, -1), near, ends)
-        done = ~greater(best, _moved(scores, running, ends, 1)) | last
-        if done.any():
-            ends = ends[done]
-            result[ends] = -t - largest_ratio(
-                rivals, delta[near], ending.at(done), delta[ends], bound=bound
-            )
-            behind[ends] = False
-        if leading and met.size:
-            # The same equation with the leader above: the first rival to be met.
-            fraction = np.min(leads / (delta[leader] + delta[met]))
-            if fraction < 1 or last:
-                result[leader] = t + fraction
-                leading = False
+        delta = floored(objective.sensitivity.at(t), objective)
+        lower, upper = scores.high - running.total, scores.high + running.total
+        error = SCREEN * (delta - lower)
+        least = lower - delta - error
+        reached = least[leader[0]] if leads else least.max()
+        ends = np.flatnonzero(behind & ((upper + delta + error >= reached) | (t == horizon)))
+        if not ends.size:
+            continue
+        levels = add(scores.at(ends), running.at(ends))
+        if leads:
+            ahead = difference(add(scores.at(leader), -running.at(leader)), levels)
+            part = (ahead / (delta[leader] + delta[ends])).min()
+            if part <= 1 or t == horizon:
+                result[leader], leads = t + part, False
+        rivals = np.flatnonzero(lower + error >= least.max())
+        lines = add(scores.at(rivals), -running.at(rivals))
+        parts = largest_ratio(lines, delta[rivals], levels, delta[ends])
+        done = (parts <= 1) | (t == horizon)
+        result[ends[done]] = -t - parts[done]
+        behind[ends[done]] = False
+        if not behind.any():
+            break
     return result
-
-
-def _moved(scores: Twofold, by: RunningSum, positions: Indices, sign: int) -> Twofold:
-    """Return some of the scores and their sums, added or taken away."""
-    sums = by.at(positions)
-    return add(scores.at(positions), sums if sign > 0 else -sums)
-
-
-def _best_other(values: Twofold, rivals: Indices, candidates: Indices) -> Twofold:
-    """Return for each candidate the best value among the other rivals, of at least two."""
-    first = largest(values)
-    rest = Twofold(*(np.delete(part, first) for part in values))
-    best, second = values.at(first), rest.at(largest(rest))
-    own = candidates == rivals[first]
-    return Twofold(*(np.where(own, two, one) for one, two in zip(best, second, strict=True)))
 
 
 def _by_rows(objective: Objective) -> Values:
     """Dampen every pair, a block of rows at a time."""
     scores, size = objective.scores_twofold, len(objective)
     result = np.empty(size)
-    for first in range(0, size, ROWS):
-        rows = np.arange(first, min(first + ROWS, size))
+    for rows in _blocks(size, size):
         gaps = -objective.less(scores.at(rows[:, None])).high
         steps = dampen(gaps.ravel(), Pairs(objective.sensitivity, rows, size))
         steps = steps.reshape(gaps.shape)
