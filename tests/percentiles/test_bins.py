@@ -72,6 +72,19 @@ def test_bins_are_as_many_as_records_and_epsilon_can_pay_for(records, found):
     assert by.ends[-1] == 99_999
 
 
+@pytest.mark.parametrize("points", [[7], [0, 1], [-10, 0, 10, 1e6], range(1, 17)], ids=str)
+def test_exact_counts_of_few_candidates_are_the_percentiles(points):
+    """Those of ``numpy.percentile``, between two records the one that is nearer."""
+    points, rng = np.array(points, dtype=float), np.random.default_rng(0)
+    by = bins(BOTH[0], points=points, p=(1.0, *DECILES, 99.0, 100.0))
+    for number in (1, 2, 10, 999):
+        values = np.sort(rng.choice(points, number))
+        ends = [np.percentile(values, by.percents, method=end) for end in ("lower", "higher")]
+        [found] = by.answers(counts(by, values))
+
+        assert np.all((ends[0] <= found) & (found <= ends[1]))
+
+
 def test_counts_that_fall_are_made_monotone():
     """Half way between the largest before and the least after: 6, 13, 13, 19; the 10th."""
     by = bins(BOTH[0], points=np.arange(4.0), p=(50.0,))

@@ -40,11 +40,28 @@ def test_one_percentile_is_drawn_by_rank_or_by_a_threshold(p, records, kind):
     assert isinstance(single, kind)
 
 
-@pytest.mark.parametrize("p", [5, 50, 90, 99])
-def test_few_candidates_are_drawn_by_rank_where_no_side_is_quiet(p):
-    [single] = chosen(p, 100, points=np.arange(1.0, 6.0), epsilon=0.1).singles
+@pytest.mark.parametrize(
+    ("p", "records", "epsilon", "kind"),
+    [
+        (50, 100, 0.1, OneByOne),
+        (90, 200, 0.1, OneByOne),
+        (90, 100, 0.09, ByBins),
+        (99, 100, 0.9, ByBins),
+        (99, 100, 1.1, OneByOne),
+        ((50, 99), 10, 0.1, ByBins),
+        (DECILES, 10**6, 100.0, ByBins),
+    ],
+    ids=str,
+)
+def test_few_candidates_are_all_counted_where_that_tells_more(p, records, epsilon, kind):
+    """Several, and one with less than one scale of noise beyond; by rank else."""
+    few, more = (
+        chosen(p, records, points=np.arange(number), epsilon=epsilon) for number in (16.0, 17.0)
+    )
 
-    assert isinstance(single, ByRank)
+    assert type(few) is kind
+    assert kind is OneByOne or few.ends.tolist() == [*range(16)]
+    assert epsilon < 100 or type(more) is not ByBins
 
 
 @pytest.mark.parametrize(

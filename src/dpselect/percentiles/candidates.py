@@ -274,14 +274,14 @@ def around(points: Values, most: int) -> Indices:
 
     Args:
         points: At least one.
-        most: How many there are of each side of 0, or of the end next to it, about.
+        most: How many, about; so many candidates are all there.
     """
+    if points.size <= most:
+        return np.arange(points.size)
     origin = min(max(0.0, points[0]), points[-1])
     apart = np.abs(points - origin)
-    if points.size == 1:
-        return np.zeros(1, dtype=np.int64)
-    step = apart[apart > 0].min()
-    far = growing(float(apart.max() / step), most) * step * (1 + 2.0**-40)
+    step, sides = apart[apart > 0].min(), 1 + bool(points[0] < 0 < points[-1])
+    far = growing(float(apart.max() / step), most // sides) * step * (1 + 2.0**-40)
     below = np.searchsorted(points, origin - far)
     above = np.searchsorted(points, origin + far, side="right") - 1
     places = np.concatenate([below, above])

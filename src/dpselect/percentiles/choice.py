@@ -10,13 +10,15 @@ moves of a rank. What noise can lose *in values* counts:
   the distance from the end where it starts. It is *quiet* if the records that it looks for are
   ``QUIET + ln N`` scales of its noise, which leaves less than one step to be expected.
 - Bins are wrong by a part of their width at any epsilon, so they are not taken from ``EXACT``
-  on, nor of more than ``NARROW`` candidates.
+  on, nor of more than ``NARROW`` candidates. Bins of one candidate each, of at most ``FEWEST``,
+  have no width: they are taken at every epsilon.
 
 Values are taken to be anywhere in so narrow a range, and next to ``lower`` in a wider one. The
 first line that holds has the method of one percentile:
 
 | it is | method |
 | --- | --- |
+| of few candidates, with less than one scale of noise beyond | bins |
 | not safe, or at most ``TAIL`` below 100 | AboveThreshold from the side of the few, if quiet |
 | safe | by rank |
 | in a narrow range | AboveThreshold from the other side, if quiet |
@@ -25,10 +27,10 @@ first line that holds has the method of one percentile:
 
 Above ``100 - TAIL`` ranks are as good from ``MANY`` records times ε beyond on.
 
-Several are drawn *in parts* (``sparse_vector``) if the outermost ones are quiet; else from
-bins, if one of them would be with all of epsilon, or if most are further than ``TAIL`` from
-both ends; else each alone, with its part of epsilon. Where two or more would be quiet in parts
-they are drawn so, with one such part of epsilon for all of them.
+Several of few candidates are read off bins. Others are drawn *in parts* (``sparse_vector``) if
+the outermost ones are quiet; else from bins, if one of them would be with all of epsilon, or if
+most are further than ``TAIL`` from both ends; else each alone, with its part of epsilon. Where
+two or more would be quiet in parts they are drawn so, with one such part of epsilon for all.
 
 *The noisy number* costs ``SHARE`` of epsilon, twice that for several percentiles, since ranks
 in parts are counted from it, and is released. The method is that of the nearest power of
@@ -63,6 +65,7 @@ from dpselect.percentiles.candidates import Range
 from dpselect.percentiles.intervals import laplace_upto
 from dpselect.percentiles.methods import (
     EXACT as BY_SAMPLERS,
+    FEWEST,
     ByBins,
     ByRank,
     Draws,
@@ -216,7 +219,9 @@ class AfterCount(Method):
         return OneByOne((*parts, *singles))
 
     def _quiet_in_parts(self, records: float, epsilon: float) -> tuple[float, ...]:
-        """Return the percentiles for which AboveThreshold in parts is quiet."""
+        """Return the percentiles for which AboveThreshold in parts is quiet, none of few."""
+        if self._number <= FEWEST:
+            return ()
         least = scale_for(epsilon * (1 - COUNTS), self.records.changed) * self._quiet
         return tuple(p for p in self.percents if self._beyond(p, records) >= least)
 
@@ -235,6 +240,9 @@ class AfterCount(Method):
     def _are_in_bins(self, records: float) -> bool:
         """Return whether noise would hide one that had all of epsilon, as bins have."""
         several = len(self.percents)
+        if self._number <= FEWEST:
+            noise = scale_for(self.epsilon, self.records.changed)
+            return several > 1 or self._beyond(self.percents[0], records) < noise
         if self.epsilon >= EXACT * several.bit_length() * self.records.per_user:
             return False
         if self._number <= NARROW and any(

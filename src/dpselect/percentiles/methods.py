@@ -1,9 +1,9 @@
 """How percentiles are drawn: each by its rank, or all from noisy counts of few bins.
 
 Bins: candidates at distances from 0 that grow by a public factor are their ends, as many as a
-number of records and epsilon can pay for. All counts get discrete Laplace noise, running sums
-are made monotone, and a percentile is interpolated, up to the next candidate. The noise is the
-same for one percentile and for a hundred.
+number of records and epsilon can pay for; of few candidates all are. All counts get discrete
+Laplace noise, running sums are made monotone, and a percentile is interpolated, up to the next
+candidate. The noise is the same for one percentile and for a hundred.
 
 Guarantee:
     By rank: that of the mechanism. Bins: a record is in one bin, so one neighbour step changes
@@ -172,8 +172,7 @@ class ByBins(Method):
     def ends(self) -> Indices:
         """Positions of the upper ends of the bins; the last one has all that is above, too."""
         bins = int(np.clip(self.assumed / self.scale / RECORDS, FEWEST, MOST))
-        sides = 1 + bool(self.points[0] < 0 < self.points[-1])
-        return around(self.points, bins // sides)
+        return around(self.points, bins)
 
     @property
     def mechanism(self) -> str:
