@@ -15,7 +15,7 @@ import pytest
 from site_build import built, docstrings, examples, mathml, pages, tables
 
 import dpselect as dp
-from support import chromium, house
+from support import house
 
 ROOT = Path(__file__).parents[1]
 SITE = ROOT / "site"
@@ -342,51 +342,26 @@ def address():
     served.server_close()
 
 
-class Reader(chromium.Chromium):
-    """A browser on a page of the site."""
-
-    def settle(self):
-        """Wait until fonts and styles are there."""
-        self.wait("document.fonts.status === 'loaded'")
-
-
-@pytest.fixture(scope="module")
-def reader(tmp_path_factory):
-    path = chromium.program()
-    if path is None:
-        pytest.skip("needs Chromium")
-    browser = Reader(path, tmp_path_factory.mktemp("profile"))
-    yield browser
-    browser.close()
-
-
 CUT = """[...document.querySelectorAll('.formula')].filter(
     e => e.scrollHeight > e.clientHeight + 1 && e.clientHeight
          && getComputedStyle(e).overflowY !== 'visible').length"""
 
 
 @pytest.mark.slow
-def test_no_page_scrolls_sideways_on_a_telephone_and_no_formula_is_cut(reader, address):
-    reader.resize(400, 800)
+def test_no_page_scrolls_sideways_on_a_telephone_and_no_formula_is_cut(browser, address):
+    browser.set_viewport_size({"width": 400, "height": 800})
     pages = [path.parent.relative_to(SITE).as_posix() for path in SITE.rglob("index.html")]
     wrong = []
     for page in sorted(pages):
-        reader.open(f"{address}{page}/")
-        width = reader.evaluate("document.documentElement.scrollWidth - innerWidth")
-        cut = reader.evaluate(CUT)
+        browser.goto(f"{address}{page}/")
+        browser.wait_for_function("document.fonts.status === 'loaded'")
+        width = browser.evaluate("document.documentElement.scrollWidth - innerWidth")
+        cut = browser.evaluate(CUT)
         if width > 0 or cut:
             wrong.append((page, width, cut))
 
     assert len(pages) > 40
     assert wrong == []
-
-
-FOUND = """(() => {
-    const all = node => [...node.querySelectorAll('*')].flatMap(
-        e => e.shadowRoot ? [e, ...all(e.shadowRoot)] : [e]);
-    return all(document).filter(e => e.matches('a') && e.getRootNode() !== document)
-        .map(e => e.href).filter(href => href.includes('?h=WORDS'));
-})()"""
 
 
 @pytest.mark.slow
@@ -417,16 +392,15 @@ FOUND = """(() => {
         ("notebook", "engines/?h=notebook"),
     ],
 )
-def test_the_first_that_the_search_finds_is_the_how_to(reader, address, words, expected):
-    found = FOUND.replace("WORDS", words.replace(" ", "+"))
-    reader.resize(1400, 900)
-    reader.open(address)
-    reader.click(".md-search__button")
-    reader.wait("document.activeElement.shadowRoot !== null")
-    reader.type(words)
-    reader.wait(f"{found}.length")
+def test_the_first_that_the_search_finds_is_the_how_to(browser, address, words, expected):
+    browser.set_viewport_size({"width": 1400, "height": 900})
+    browser.goto(address)
+    browser.click(".md-search__button")
+    browser.wait_for_function("document.activeElement.shadowRoot !== null")
+    browser.keyboard.insert_text(words)
+    found = browser.locator(f"a[href*='?h={words.replace(' ', '+')}']").first
 
-    assert reader.evaluate(found)[0] == address + expected
+    assert found.evaluate("one => one.href") == address + expected
 
 
 @pytest.mark.slow
