@@ -9,6 +9,7 @@ draws the operating system's bits. Data sets are never fetched.
 import gc
 import os
 import sys
+import tempfile
 from pathlib import Path
 from random import Random
 
@@ -63,6 +64,12 @@ def pytest_collection_finish() -> None:
 def pytest_ignore_collect(collection_path: Path) -> bool | None:
     """Leave out the examples of pages that cannot be run without their commands."""
     return True if collection_path in WHOLE else None
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _keep_no_file(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Make all folders of tests where pytest removes them after three runs."""
+    tempfile.tempdir = str(tmp_path_factory.getbasetemp())
 
 
 @pytest.fixture(autouse=True)

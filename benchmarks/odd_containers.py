@@ -20,6 +20,7 @@ import argparse
 import csv
 import random
 import sys
+import tempfile
 import warnings
 from collections import Counter
 from collections.abc import Callable
@@ -296,7 +297,8 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     asked = parser.parse_args()
     warnings.simplefilter("ignore")
-    rows = measured(asked.pairs, asked.seed)
+    with tempfile.TemporaryDirectory() as tempfile.tempdir:
+        rows = measured(asked.pairs, asked.seed)
     with RESULTS.open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, list(rows[0]))
         writer.writeheader()

@@ -93,14 +93,9 @@ def held_by(engine, frame):
     if engine == "duckdb":
         return duckdb_session().from_arrow(frame.to_arrow())
     session = spark()
-    path = Path(tempfile.mkdtemp(dir=_folder())) / "rows.parquet"
+    path = Path(tempfile.mkdtemp()) / "rows.parquet"
     frame.write_parquet(path)
     return session.read.parquet(str(path))
-
-
-@cache
-def _folder():
-    return tempfile.mkdtemp(prefix="dpselect-spark-")
 
 
 def _rows(result):

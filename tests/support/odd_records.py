@@ -9,7 +9,6 @@ import tempfile
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from functools import cache
 from math import inf, nan
 from pathlib import Path
 
@@ -125,7 +124,7 @@ def held_by(container, names, types, rows):
 
 
 def _parquet(frame):
-    path = _folder() / "rows.parquet"
+    path = Path(tempfile.mkdtemp()) / "rows.parquet"
     frame.write_parquet(path)
     return path
 
@@ -171,18 +170,9 @@ def _objects(values):
 
 
 def _csv(names, rows):
-    path = _folder() / "rows.csv"
+    path = Path(tempfile.mkdtemp()) / "rows.csv"
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(names)
         writer.writerows(rows)
     return path
-
-
-def _folder():
-    return Path(tempfile.mkdtemp(dir=_folders()))
-
-
-@cache
-def _folders():
-    return tempfile.mkdtemp(prefix="dpselect-odd-")

@@ -44,7 +44,6 @@ def shown(name, lines):
 
     Whatever is refused leaves all files as they were, also as a dry run.
     """
-    folder, found = Path(tempfile.mkdtemp(prefix="screens-", dir="/tmp")), []
     draws = Random(name)  # noqa: S311 -- the same bits again
     ours = {"urandom": draws.randbytes, "token_bytes": draws.randbytes, "system": draws}
     ours |= {"randbits": draws.getrandbits, "randbelow": draws.randrange}
@@ -53,17 +52,17 @@ def shown(name, lines):
     try:
         for one, own in ours.items():
             setattr(bits, one, own)
-        for kind in ("csv", "parquet"):
-            written(folder, kind)
-        visits().write_parquet(folder / "visits.parquet")
-        admitted(folder)
-        with chdir(folder):
-            found = [_after(line, folder) for line in lines]
+        with tempfile.TemporaryDirectory(prefix="screens-", dir="/tmp") as made, chdir(made):
+            folder = Path(made)
+            for kind in ("csv", "parquet"):
+                written(folder, kind)
+            visits().write_parquet(folder / "visits.parquet")
+            admitted(folder)
+            return "\n".join(_after(line, folder) for line in lines)
     finally:
         for one, own in theirs.items():
             setattr(bits, one, own)
         os.environ.pop("COLUMNS") if width is None else os.environ.update(COLUMNS=width)
-    return "\n".join(found)
 
 
 def _after(line, folder):

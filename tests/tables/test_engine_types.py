@@ -105,7 +105,7 @@ def held(engine, kind):
 
 
 def _of_file(table):
-    path = Path(tempfile.mkdtemp(dir=_folder())) / "rows.parquet"
+    path = Path(tempfile.mkdtemp()) / "rows.parquet"
     if table.schema.field("v").type == pa.duration("us"):
         return None
     pq.write_table(table, path)
@@ -129,11 +129,6 @@ def _native(engine, kind):
     connection.execute(f"CREATE TABLE t (v {SQL[kind]}, who BIGINT)")
     connection.executemany("INSERT INTO t VALUES (?, ?)", rows)
     return connection.table("t")
-
-
-@cache
-def _folder():
-    return tempfile.mkdtemp(prefix="dpselect-types-")
 
 
 def keys(data, **asked):

@@ -92,7 +92,7 @@ def in_engine(engine, path):
 
 @cache
 def _folder():
-    return Path(tempfile.mkdtemp(prefix="dpselect-statistics-"))
+    return Path(tempfile.mkdtemp())
 
 
 @every_engine
