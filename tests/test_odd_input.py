@@ -5,7 +5,6 @@ to, in no log, warning or output and in no file. ``HYPOTHESIS_PROFILE=exploring`
 more of each, and ``benchmarks/odd_input.py`` as many as there is time for.
 """
 
-import json
 import tempfile
 from contextlib import chdir
 from itertools import pairwise
@@ -17,9 +16,10 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 import dpselect as dp
 from dpselect.cli import main
 from support import odd_input
+from support.commands import EXAMPLES, table, written
 from support.odd_arguments import CALLS, ODD
 from support.odd_entries import CONTAINERS, ENTRIES, READINGS, data_for, outcome, seeded
-from support.odd_input import MARKER, csv_files
+from support.odd_input import MARKER, TEXT, csv_files
 
 FEW = settings.default.derandomize
 SEEDS = 2 if FEW else 500
@@ -93,7 +93,7 @@ def test_odd_arguments_end_in_errors_of_ours_before_anything_is_spent(name, data
     call = CALLS[name]
     names = data.draw(st.lists(st.sampled_from(sorted(call.arguments)), min_size=1, max_size=2))
     changed = {one: data.draw(st.sampled_from(ODD)) for one in names}
-    budget = dp.Budget(1e6, 0.9, neighbours=call.neighbours)
+    budget = call.budget()
     with odd_input.observed() as seen:
         call.make(changed, budget)
 
@@ -101,36 +101,23 @@ def test_odd_arguments_end_in_errors_of_ours_before_anything_is_spent(name, data
     assert seen.error is None or budget.entries == ()
 
 
-VALUE = "--column f --p 50 --upper 9 --step 1 --neighbours add-remove --epsilon 1"
-NODES = "--source f --target g --nodes 9 --k 1 --metric degree --epsilon 1"
-BOX = "--x f --y g --bounds 0,0,9,9 --epsilon 1 --neighbours add-remove"
-KEYS = "--column f --user g --max-per-user 2 --epsilon 1 --neighbours add-remove"
-DECLARED = {
-    "label": "y",
-    "classes": ["a", "b"],
-    "max_records": 50,
-    "columns": {"f": {"values": [0, 1]}, "g": {"low": 0, "high": 9, "bins": 3}},
-}
-COLLECTOR = "pool,sample\nf,S1\nf,S2\ng,S1\n"
+HERE = Path("rows.csv")
 COMMANDS = {
-    "percentile record": "record DATA --column f --p 50 --upper 9 --epsilon 1",
-    "percentile value": f"percentile DATA {VALUE}",
-    "percentile in an engine": f"percentile DATA {VALUE} --engine polars",
-    "nodes": f"nodes DATA {NODES}",
-    "nodes in an engine": f"nodes DATA {NODES} --engine polars",
-    "nodes of persons": f"nodes DATA {NODES} --user y --max-per-user 2",
-    "hubs": f"hubs DATA {NODES}".replace("degree", "ego-betweenness"),
-    "map": f"map DATA {BOX} --out FOLDER/map.json",
-    "select": "select DATA --objective f:global=1 --neighbours add-remove --epsilon 1",
-    "top": f"top DATA {KEYS} --k 2 --candidates 0,1,2",
-    "top of unknown values": f"top DATA {KEYS} --k 2 --delta 1e-3",
-    "keys": f"keys DATA {KEYS} --delta 1e-3",
-    "tree": "tree DATA --label y --domains domains.json --epsilon 1 --neighbours add-remove "
-    "--save FOLDER/tree.json",
-    "pool worksheet": "pool worksheet DATA --design array --rows 2 --columns 4 --out FOLDER/w",
-    "pool decode": "pool decode DATA --worksheet collector.csv --out FOLDER/report.csv",
+    name: (table().columns, [*map(str, one.line(HERE))]) for name, one in EXAMPLES.items()
 }
-COLUMNS = {"pool worksheet": ("sample", "g", "y"), "pool decode": ("pool", "result", "y")}
+for name, more in (
+    ("percentile", "--engine polars"),
+    ("nodes", "--engine polars"),
+    ("top", "--user name --max-per-user 2"),
+):
+    columns, line = COMMANDS[name]
+    COMMANDS[f"{name} {more}"] = columns, [*line, *more.split()]
+POOLS = {
+    "pool worksheet rows.csv --design array --rows 2 --columns 4 --out w": ("sample", "g", "y"),
+    "pool decode rows.csv --worksheet pools.csv --out report.csv": ("pool", "result", "y"),
+}
+COMMANDS |= {line[:14]: (columns, line.split()) for line, columns in POOLS.items()}
+every_command = pytest.mark.parametrize(("columns", "line"), COMMANDS.values(), ids=COMMANDS)
 ODD_TEXTS = [
     *("", " ", "-1", "0", "0.5", "nan", "inf", "1e400", "1e-320", "9" * 30, "x", "f", "/", "."),
     *("1,2", "2,1", "0:9", "0:9:0", "a:b:c", "50,25", "[]", "{", "--json", "\udc80"),
@@ -138,33 +125,24 @@ ODD_TEXTS = [
 ]
 
 
-def columns_of(command):
-    return COLUMNS.get(command, ("f", "g", "y"))
-
-
 def ended(line, text):
     """Run a command on a CSV file in a folder of its own; return what it gave away."""
     with tempfile.TemporaryDirectory() as name, chdir(name):
-        folder = Path(name)
-        given = {
-            "data.csv": text,
-            "domains.json": json.dumps(DECLARED),
-            "collector.csv": COLLECTOR,
-        }
-        for file, content in given.items():
-            (folder / file).write_text(content, encoding="utf-8")
+        written(Path()).write_text(text, encoding="utf-8")
+        Path("pools.csv").write_text("pool,sample\nf,S1\nf,S2\ng,S1\n", encoding="utf-8")
+        given = {*Path().iterdir()}
         with odd_input.observed() as seen:
-            main([w.replace("DATA", "data.csv").replace("FOLDER", name) for w in line])
-        written = [p for p in folder.rglob("*") if p.is_file() and p.name not in given]
-        seen.texts += [path.read_text(encoding="utf-8", errors="replace") for path in written]
+            main(line)
+        made = [p for p in Path().rglob("*") if p.is_file() and p not in given]
+        seen.texts += [path.read_text(encoding="utf-8", errors="replace") for path in made]
     return seen
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@every_command
 @program
 @given(data=st.data())
-def test_commands_end_in_one_line_and_give_nothing_private_away(command, data):
-    seen = ended(COMMANDS[command].split(), data.draw(csv_files(*columns_of(command))))
+def test_commands_end_in_one_line_and_give_nothing_private_away(columns, line, data):
+    seen = ended(line, data.draw(csv_files(*columns)))
 
     assert odd_input.ends_cleanly(seen.error), seen.texts
     # What is released may be a value of a public candidate, never one of the file.
@@ -172,15 +150,15 @@ def test_commands_end_in_one_line_and_give_nothing_private_away(command, data):
         seen.assert_nothing_private()
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@every_command
 @program
 @given(data=st.data())
-def test_odd_options_end_in_one_line_and_give_nothing_private_away(command, data):
-    line = COMMANDS[command].split()
+def test_odd_options_end_in_one_line_and_give_nothing_private_away(columns, line, data):
     given = [place for place, word in enumerate(line) if line[place - 1].startswith("--")]
-    line[data.draw(st.sampled_from(given))] = data.draw(st.sampled_from(ODD_TEXTS))
-    rows = f"0,1,a\n1,{MARKER},b\n{MARKER},2,secret{MARKER}\n"
-    seen = ended(line, ",".join(columns_of(command)) + "\n" + rows)
+    changed = data.draw(st.sampled_from(given)), data.draw(st.sampled_from(ODD_TEXTS))
+    line = [changed[1] if place == changed[0] else word for place, word in enumerate(line)]
+    rows = [",".join([value] * len(columns)) for value in ("0", "a", str(MARKER), TEXT)]
+    seen = ended(line, "\n".join([",".join(columns), *rows, ""]))
 
     assert odd_input.ends_cleanly(seen.error), seen.texts
     if seen.error.code:

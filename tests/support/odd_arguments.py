@@ -17,6 +17,7 @@ import polars as pl
 
 import dpselect as dp
 from dpselect import networks, percentiles, trees
+from support.odd_fields import FRONT, PUBLIC, objective
 from support.odd_input import MARKER, TEXT
 from support.releases import all_cases
 from support.releases.core import MECHANISMS
@@ -48,12 +49,17 @@ class Call:
         arguments: By name.
         data: Makes the data, with the marker in them.
         neighbours: The relation of the budget.
+        user: The column of the persons that it protects; None where it protects rows.
     """
 
     function: Callable[..., object]
     arguments: dict[str, Any]
     data: Callable[[], Any] = tuple
     neighbours: dp.Neighbours = AR
+    user: str | None = None
+
+    def budget(self):
+        return dp.Budget(1e6, 0.9, neighbours=self.neighbours, protects=self.user)
 
     def make(self, changed, budget):
         return self.function(self.data(), budget, **{**self.arguments, **changed})
@@ -92,6 +98,7 @@ def of_case(case):
         given(case.query),
         lambda: marked(case.data(case.pair(np.random.default_rng(0))[0])),
         case.neighbours,
+        getattr(case.query, "user", None),
     )
 
 
@@ -116,12 +123,6 @@ def table():
     )
 
 
-def objective():
-    return dp.Objective(
-        [1.0, 2.0, 3.0], dp.GlobalSensitivity(1, AR, l1=1), "abc", monotone=True
-    )
-
-
 def fitted(made):
     return lambda data, budget, **fields: made(**fields, budget=budget).fit(*data)
 
@@ -135,39 +136,36 @@ def plain(function):
     return lambda data, _budget, **options: function(*data, **options)
 
 
-EDGES = {"source": "f", "target": "h", "nodes": 9}
-TREE = {
-    "domains": {"f": [0, 1], "g": {"low": 0.0, "high": 9.0, "bins": 3}},
-    "classes": ["a", "b"],
-    "max_records": 50,
-}
-GAIN = TREE | {"neighbours": AR}
-TREE |= {"on_invalid": "repair", "epsilon": 1.0, "neighbours": AR}
-ID3 = TREE | {"max_depth": 2, "criterion": "gini", "mechanism": "shifted"}
-FRONT = TREE | {"selection": "weighted-sum", "weights": (1.0, 1.0), "population": 6, "front": 2}
-FRONT |= {"survivors": 2, "generations": 1, "initial_depth": 2, "max_depth": 2}
-FRONT |= {"rate_bound": "noisy-denominators", "totals_share": 0.05, "rates_share": 0.1}
-FRONT |= {"random_state": 0}
-COLUMNS = ["f", "g"]
+ENDS = {"source": "f", "target": "h", "nodes": 9}
+
+
+def scores():
+    return objective([1.0, 2.0, 3.0], candidates="abc", monotone=True)
 
 
 def labelled():
-    return table().drop("h"), "y"
+    return table()[["f", "g"]], table()["y"].to_list()
+
+
+def of_estimator(made):
+    arguments = made.get_params()
+    del arguments["budget"]
+    return Call(fitted(type(made)), arguments, labelled)
 
 
 CALLS = {
     **of_queries(),
-    **{repr(one): Call(drawn(type(one)), given(one), objective) for one in MECHANISMS},
+    **{repr(one): Call(drawn(type(one)), given(one), scores) for one in MECHANISMS},
     "release of several": Call(
         lambda one, budget, **more: dp.PermuteAndFlip(epsilon=1.0).release(
             one, budget=budget, **more
         ),
         {"k": 2},
-        objective,
+        scores,
     ),
-    "ID3Classifier": Call(fitted(trees.ID3Classifier), ID3, labelled),
-    "MultiObjectiveTreeClassifier": Call(
-        fitted(trees.MultiObjectiveTreeClassifier), FRONT, labelled
+    "ID3Classifier": of_estimator(trees.ID3Classifier(**PUBLIC, max_depth=1)),
+    "MultiObjectiveTreeClassifier": of_estimator(
+        trees.MultiObjectiveTreeClassifier(**PUBLIC, **FRONT)
     ),
     "percentile": Call(
         plain(percentiles.percentile),
@@ -176,9 +174,9 @@ CALLS = {
     ),
     "split_scores": Call(
         plain(trees.split_scores),
-        GAIN,
-        lambda: (table()[:, COLUMNS], table()["y"].to_list()),
+        {name: value for name, value in PUBLIC.items() if name != "epsilon"},
+        labelled,
     ),
-    "Graph.from_edges": Call(plain(networks.Graph.from_edges), EDGES, lambda: (table(),)),
-    "EdgeTable": Call(plain(networks.EdgeTable.from_edges), EDGES, lambda: (table(),)),
+    "Graph.from_edges": Call(plain(networks.Graph.from_edges), ENDS, lambda: (table(),)),
+    "EdgeTable": Call(plain(networks.EdgeTable.from_edges), ENDS, lambda: (table(),)),
 }

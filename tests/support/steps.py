@@ -1,18 +1,20 @@
 """Count the lines of the library that run for scores of any size, kernels included.
 
-Run as a program with ``NUMBA_DISABLE_JIT=1``, so that no kernel is compiled; it prints the
+Run as a module with ``NUMBA_DISABLE_JIT=1``, so that no kernel is compiled; it prints the
 counts as JSON.
 """
 
 import itertools
 import json
 import sys
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 import dpselect as dp
-from dpselect import combine
+from dpselect.combine import COMBINATIONS, by_name
+from support.releases.core import mechanisms_at
 
 AR = dp.Neighbours.ADD_REMOVE
 LIBRARY = str(Path(dp.__file__).parent)
@@ -84,29 +86,7 @@ def objectives(size, sensitivity):
     ]
 
 
-def mechanisms():
-    flip = "permute-and-flip"
-    return {
-        "exponential": dp.ExponentialMechanism(epsilon=1.0),
-        "permute-and-flip": dp.PermuteAndFlip(epsilon=1.0),
-        "laplace": dp.ReportNoisyMax(epsilon=1.0),
-        "local dampening": dp.LocalDampening(epsilon=1.0),
-        "local dampening, flipped": dp.LocalDampening(epsilon=1.0, draw=flip),
-        "shifted": dp.ShiftedLocalDampening(epsilon=1.0, direction="non-decreasing"),
-        "shifted down": dp.ShiftedLocalDampening(epsilon=1.0, direction="non-increasing"),
-        "anchored": dp.AnchoredLocalDampening(epsilon=1.0),
-        "pairwise": dp.PairwiseLocalDampening(epsilon=1.0),
-        "generalized": dp.GeneralizedExponential(epsilon=1.0),
-        "sequence": dp.NoisySequence(epsilon=1.0),
-    }
-
-
-def combinations():
-    return {
-        "margin": combine.margin,
-        "weighted sum": lambda parts: dp.weighted_sum(parts, [1, 2]),
-        "pareto": combine.pareto,
-    }
+MECHANISMS = mechanisms_at(1.0, anchor=None)
 
 
 def counts():
@@ -114,15 +94,15 @@ def counts():
     found = {}
     for (kind, sensitivity), size in itertools.product(sensitivities().items(), SIZES):
         parts = objectives(size, sensitivity)
-        for name, mechanism in mechanisms().items():
+        for mechanism in MECHANISMS:
             made = mechanism.for_objective(parts[0])
-            case = found.setdefault(f"{name}, {kind}", [])
+            case = found.setdefault(f"{mechanism}, {kind}", [])
             case.append(lines_of(lambda made=made, parts=parts: made.unit_scores(parts[0])))
-            case = found.setdefault(f"draw of {name}, {kind}", [])
+            case = found.setdefault(f"draw of {mechanism}, {kind}", [])
             case.append(lines_of(lambda made=made, parts=parts: made.release(parts[0], 2)))
-        for name, combined in combinations().items():
+        for name in COMBINATIONS:
             case = found.setdefault(f"{name}, {kind}", [])
-            case.append(lines_of(lambda combined=combined, parts=parts: combined(parts)))
+            case.append(lines_of(partial(by_name, name, parts, [1, 2])))
     return found
 
 
