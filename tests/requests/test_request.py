@@ -8,11 +8,7 @@ import polars as pl
 import pytest
 
 import dpselect as dp
-from dpselect.errors import (
-    DataError,
-    LedgerError,
-    ParameterError,
-)
+from dpselect.errors import DataError, LedgerError, ParameterError
 
 AR = {"neighbours": "add-remove"}
 WARDS = ["heart", "lung", "skin"]
@@ -104,35 +100,17 @@ def test_without_a_ledger_the_budget_is_the_price(clinic):
 @pytest.mark.parametrize(
     ("old", "new", "line", "said"),
     [
-        ("[data]", "ledgr = 'a'\n[data]", "", "the file has no key 'ledgr'; did you mean 'led"),
-        (
-            "[data]",
-            "[data]\nnote = 'a'",
-            "3:",
-            "[data] has no key 'note'; it belongs in the lin",
-        ),
         (
             "[data]",
             "path = 'a'\n[data]",
             "",
             "the file has no key 'path'; it belongs in [data]",
         ),
-        (
-            "[data]",
-            "[claims]\nd = 1\n[data]",
-            "",
-            "the file has no key 'claims'; it belongs in",
-        ),
-        (
-            "k = 1",
-            "k = 1\nwhere = ['a = 1']",
-            "13:",
-            "where is no field of a TopKeys; it belongs in",
-        ),
+        ("[data]", "[data]\nnote = 'a'", "3:", "[data] has no key 'note'; it belongs in"),
+        ("k = 1", "k = 1\nwhere = ['a = 1']", "13:", "where is no field of a TopKeys"),
         ("year = 2025", "year ~ 2025", "3:", "where must be such as"),
         ("epsilon = 50.0", "epsilon = -1.0", "6:", "epsilon must be finite and > 0"),
         ('"median"', '"a/b"', "6:", "a name has at most 60 letters"),
-        ('"TopKeys"', '"TopKey"', "13:", "there is no query 'TopKey' of a table; did you mean"),
         ("k = 1", "k =", "16:", "Invalid value"),
     ],
 )
@@ -165,19 +143,12 @@ def test_dates_and_durations_are_asked_for_as_in_commands(tmp_path, asked, right
     assert answer.candidate == right
 
 
-@pytest.mark.parametrize(
-    ("asked_for", "names"),
-    [
-        # Names differ by more than case.
-        ([{**TOP, "name": "topkeys"}, TOP], ["topkeys", "TopKeys-2"]),
-        (
-            [TOP, TOP, {**TOP, "name": "TopKeys-4"}, TOP],
-            ["TopKeys", "TopKeys-2", "TopKeys-4", "TopKeys-3"],
-        ),
-    ],
-)
-def test_answers_without_a_name_are_numbered(asked_for, names):
-    assert list(dp.Request.from_dict(asked(*asked_for)).queries) == names
+def test_answers_without_a_name_are_numbered():
+    """Names differ by more than case."""
+    named = [{**TOP, "name": one} for one in ("topkeys", "TopKeys-4")]
+    request = dp.Request.from_dict(asked(named[0], TOP, TOP, named[1], TOP))
+
+    assert [*request.queries] == ["topkeys", "TopKeys-2", "TopKeys-3", "TopKeys-4", "TopKeys-5"]
 
 
 def test_a_table_that_is_not_there_has_the_line_of_the_data(clinic):
