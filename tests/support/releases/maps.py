@@ -1,14 +1,12 @@
 """Releases of maps."""
 
-from functools import partial
-
 import numpy as np
 import polars as pl
 
 import dpselect as dp
 from dpselect.maps import Weighted
 from dpselect.neighbours import Neighbours
-from dpselect_conformance import ReleaseCase
+from dpselect_conformance import ReleaseCase, pairs_of_persons
 
 SIZE = 40
 QUERIES = [[0.1, 0.1, 0.43, 0.3], [0.5, 0.2, 0.9, 0.95]]
@@ -23,42 +21,39 @@ METHODS = {
 USERS = {"x": "lon", "y": "lat", "user": "who", "max_per_user": 3}
 
 
-def points(relation, rng):
-    """Two sets of points; one has one point more, or another one in place of one."""
-    here = rng.beta(2, 5, (SIZE, 2))
-    if relation is Neighbours.ADD_REMOVE:
-        return here, here[1:]
-    return here, np.concatenate([here[1:], rng.random((1, 2))])
+def points(held):
+    """Return the points of persons with one each."""
+    return np.concatenate([*held.values()])
 
 
-def trips(relation, rng):
-    """Two tables of points with users; one user is there or not, or is another one."""
-    x, y = rng.random((2, SIZE))
-    here = pl.DataFrame({"lon": x, "lat": y, "who": np.arange(SIZE) // 5})
-    others = here.filter(pl.col("who") != 0)
-    if relation is Neighbours.ADD_REMOVE:
-        return here, others
-    lon, lat = rng.random((2, 7))
-    another = pl.DataFrame({"lon": lon, "lat": lat, "who": np.zeros(7, dtype=np.int64)})
-    return here, pl.concat([others, another])
+def trips(held):
+    """Return a table of the points of users."""
+    rows = [(*point, who) for who, some in held.items() for point in some.tolist()]
+    return pl.DataFrame(rows, schema=["lon", "lat", "who"], orient="row")
 
 
-def case(kind, name, relation, pair, **asked):
+POINTS = pairs_of_persons(points, lambda rng: rng.beta(2, 5, (1, 2)), SIZE)
+
+
+def of_users(rows):
+    return pairs_of_persons(rows, lambda rng: rng.random((5, 2)), SIZE // 5)
+
+
+TRIPS, LAZY = of_users(trips), of_users(lambda held: trips(held).lazy())
+
+
+def case(kind, name, relation, pairs, **asked):
     asked = {"bounds": (0, 0, 1, 1), "epsilon": 1.0, "neighbours": relation, **asked}
     return ReleaseCase(
         name=f"{kind.__name__}, {relation}, {name}",
         query=kind(**asked),
-        pair=partial(pair, relation),
+        pair=pairs[relation],
         delta=asked.get("delta", 0.0),
     )
 
 
-def tuned(name, relation, pair, **asked):
-    return case(dp.Map, name, relation, pair, **{"queries": QUERIES, **asked})
-
-
-def lazy_trips(relation, rng):
-    return tuple(table.lazy() for table in trips(relation, rng))
+def tuned(name, relation, pairs, **asked):
+    return case(dp.Map, name, relation, pairs, **{"queries": QUERIES, **asked})
 
 
 RELATIONS = (Neighbours.ADD_REMOVE, Neighbours.SUBSTITUTE)
@@ -66,17 +61,17 @@ CASES = [
     one
     for relation in RELATIONS
     for one in (
-        *(tuned(name, relation, points, **method) for name, method in METHODS.items()),
-        tuned("even queries", relation, points, grids=[4, 9], queries=None),
+        *(tuned(name, relation, POINTS, **method) for name, method in METHODS.items()),
+        tuned("even queries", relation, POINTS, grids=[4, 9], queries=None),
         tuned(
             "a measure",
             relation,
-            points,
+            POINTS,
             grids=[4, 9],
             measure=Weighted(neighbours=relation, weights=[0.3, 2.0]),
             mechanism="generalized",
         ),
-        tuned("users", relation, trips, grids=[4, 9], **USERS),
-        tuned("users in an engine", relation, lazy_trips, grids=[4, 9], **USERS),
+        tuned("users", relation, TRIPS, grids=[4, 9], **USERS),
+        tuned("users in an engine", relation, LAZY, grids=[4, 9], **USERS),
     )
 ]

@@ -1,11 +1,13 @@
 """Releases of percentiles: labels of records, and one or several public values."""
 
+from functools import partial
+
 import numpy as np
 import polars as pl
 
 import dpselect as dp
 from dpselect.neighbours import Neighbours
-from dpselect_conformance import ReleaseCase
+from dpselect_conformance import ReleaseCase, pairs_of_persons
 
 N, UPPER = 12, 10
 
@@ -41,47 +43,37 @@ def _values(name, relation, p=(25, 75), **asked):
     return ReleaseCase(f"Percentiles {name}: {several}, {relation}", query, PAIRS[relation])
 
 
+def _table(held):
+    """Return rows of persons in two wards, in each of which somebody stays."""
+    held = {8: [(0, 1), (1, 2)], 9: [(1, 3)]} | held
+    rows = [(who, *row) for who, rows in held.items() for row in rows]
+    return pl.DataFrame(rows, schema=["who", "ward", "v"], orient="row")
+
+
+def _rows(most, rng):
+    """Return one row of a person, or up to so many."""
+    return rng.integers((2, UPPER), size=(rng.integers(1, most + 1), 2)).tolist()
+
+
+BY_ROW = pairs_of_persons(_table, partial(_rows, 1), 5)
+OF_PERSONS = pairs_of_persons(_table, partial(_rows, 5), 3)
+
+
 def _users(name, relation, cap):
-    """Rows of three persons, of which some are counted."""
-
-    def pair(rng):
-        rows = pl.DataFrame({"who": [0] * 4 + [1] * 3 + [2], "v": rng.integers(0, UPPER, 8)})
-        more = pl.DataFrame({"who": [3] * 5, "v": rng.integers(0, UPPER, 5)})
-        if relation is Neighbours.ADD_REMOVE:
-            return rows, pl.concat([rows, more])
-        return rows, pl.concat([rows.filter(pl.col("who") > 0), more])
-
     asked = {"column": "v", "user": "who", "p": 75, "upper": UPPER, "step": 1, "epsilon": 0.75}
     query = dp.Percentiles(**asked, max_per_user=cap, neighbours=relation)
-    return ReleaseCase(f"Percentiles {name}, {relation}", query, pair)
+    return ReleaseCase(f"Percentiles {name}, {relation}", query, OF_PERSONS[relation])
 
 
 def _groups(name, relation, **asked):
-    """Rows of three persons in two wards, in each of which somebody stays."""
-
-    def held(persons, rng):
-        rows = [(who, int(rng.integers(2)), int(rng.integers(UPPER))) for who in persons]
-        return pl.DataFrame(rows, schema=["who", "ward", "v"], orient="row")
-
-    staying = pl.DataFrame({"who": [8, 8, 9], "ward": [0, 1, 1], "v": [1, 2, 3]})
-
-    def pair(rng):
-        rows = pl.concat([staying, held([0] * 3 + [1] * 2, rng)])
-        by_row = query.user is None
-        other, left = held([2] * (1 if by_row else 4), rng), rows.head(3 if not by_row else 7)
-        if relation is Neighbours.ADD_REMOVE:
-            return rows, pl.concat([rows, other])
-        if by_row:
-            return rows, pl.concat([left, other])
-        return rows, pl.concat([rows.filter(pl.col("who") != 0), held([0] * 2, rng)])
-
     query = dp.Percentiles(
         **{
             "column": "v", "by": "ward", "p": (25, 75), "upper": UPPER, "step": 1,
             "epsilon": 0.75, "neighbours": relation, **asked,
         }
     )  # fmt: skip
-    return ReleaseCase(f"Percentiles {name}, {relation}", query, pair, query.delta)
+    pairs = OF_PERSONS if query.user else BY_ROW
+    return ReleaseCase(f"Percentiles {name}, {relation}", query, pairs[relation], query.delta)
 
 
 PERSONS = {"user": "who", "max_per_user": 2}

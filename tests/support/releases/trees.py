@@ -1,6 +1,7 @@
 """Releases of :mod:`dpselect.trees`, by queries and by estimators."""
 
-import numpy as np
+from functools import partial
+
 import polars as pl
 from sklearn.base import clone
 
@@ -8,7 +9,7 @@ import dpselect as dp
 from dpselect.mechanisms import MECHANISMS
 from dpselect.neighbours import Neighbours
 from dpselect.trees import Bins, ID3Classifier, MultiObjectiveTreeClassifier
-from dpselect_conformance import ReleaseCase
+from dpselect_conformance import ReleaseCase, pairs_of_persons
 
 PUBLIC = {
     "domains": {"sky": ["sun", "rain"], "wind": Bins(0, 3, bins=3)},
@@ -24,39 +25,31 @@ SELECTIONS = [
 ]
 
 
-def pair_of(relation):
-    def pair(rng):
-        rows = [
-            (
-                *(str(rng.choice(["sun", "rain"])), int(rng.integers(3))),
-                str(rng.choice(["dry", "wet"])),
-            )
-            for _ in range(20)
-        ]
-        other = ("rain", 2, "wet") if rows[0] != ("rain", 2, "wet") else ("sun", 0, "dry")
-        changed = rows[1:] if relation is Neighbours.ADD_REMOVE else [other, *rows[1:]]
-        columns = ["sky", "wind", "weather"]
-        return tuple(pl.DataFrame(one, schema=columns, orient="row") for one in (rows, changed))
-
-    return pair
+NAMES = ["sky", "wind", "weather"]
 
 
-def pair_of_persons(relation):
-    def pair(rng):
-        sizes = rng.integers(1, 5, 8)
-        kinds = rng.choice(["sun", "rain"], 40), rng.integers(0, 3, 40)
-        who = np.repeat(np.arange(8), sizes)
-        labels = rng.choice(["dry", "wet"], who.size)
-        columns = {"sky": kinds[0][: who.size], "wind": kinds[1][: who.size]}
-        rows = pl.DataFrame({**columns, "weather": labels, "who": who})
-        others = rows.filter(pl.col("who") > 0)
-        if relation is Neighbours.ADD_REMOVE:
-            return rows, others
-        other = {"sky": ["sun", "rain", "sun"], "wind": [2, 2, 0], "weather": ["wet"] * 3}
-        person = pl.DataFrame({**other, "who": [0] * 3})
-        return rows, pl.concat([person, others])
+def rows_of(held):
+    """Return a table of the rows of persons, who are not in it."""
+    rows = [row for rows in held.values() for row in rows]
+    return pl.DataFrame(rows, schema=NAMES, orient="row")
 
-    return pair
+
+def rows_with_persons(held):
+    rows = [(*row, who) for who, rows in held.items() for row in rows]
+    return pl.DataFrame(rows, schema=[*NAMES, "who"], orient="row")
+
+
+def drawn(most, rng):
+    """Return one row of a person, or up to so many."""
+    kinds = [["sun", "rain"], range(3), ["dry", "wet"]]
+    return [
+        tuple(kind[rng.integers(len(kind))] for kind in kinds)
+        for _ in range(rng.integers(1, most + 1))
+    ]
+
+
+PAIRS = pairs_of_persons(rows_of, partial(drawn, 1), 20)
+OF_PERSONS = pairs_of_persons(rows_with_persons, partial(drawn, 4), 8)
 
 
 def pair_in_memory(frame):
@@ -71,7 +64,7 @@ def case(kind, relation, name, *, lazy=False, **arguments):
         name=f"{kind.__name__}, {relation}, {name}",
         query=query,
         data=pl.DataFrame.lazy if lazy else pair_in_memory,
-        pair=(pair_of_persons if "user" in arguments else pair_of)(relation),
+        pair=(OF_PERSONS if "user" in arguments else PAIRS)[relation],
     )
 
 
@@ -83,7 +76,7 @@ def fitted(kind, relation, **arguments):
         return clone(made).set_params(budget=budget).fit(*pair_in_memory(data))
 
     return ReleaseCase(
-        name=f"{kind.__name__}, {relation}", query=made.query(), run=run, pair=pair_of(relation)
+        name=f"{kind.__name__}, {relation}", query=made.query(), run=run, pair=PAIRS[relation]
     )
 
 

@@ -19,7 +19,7 @@ from dpselect_applications.tuning import (
     TruncatedNegativeBinomial,
 )
 from dpselect_conformance import ReleaseCase
-from support.releases.trees import PUBLIC, pair_in_memory, pair_of
+from support.releases.trees import PAIRS, PUBLIC, pair_in_memory
 
 RELATION = Neighbours.ADD_REMOVE
 
@@ -79,7 +79,7 @@ def search(relation, method):
 
     return [
         ReleaseCase(
-            name=f"{name}, {relation}, {method}", query=query, pair=pair_of(relation), **way
+            name=f"{name}, {relation}, {method}", query=query, pair=PAIRS[relation], **way
         )
         for name, way in (
             ("Search", {"data": pair_in_memory}),
