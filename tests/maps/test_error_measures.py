@@ -14,7 +14,9 @@ from dpselect.maps import (
     grid_error,
     uniform_grid,
 )
-from dpselect.maps.box import POSITIONS
+from dpselect.maps.box import POSITIONS, Box
+from dpselect.maps.error_measures import partition_error
+from dpselect.maps.points import PointRows
 from support.map_definitions import (
     ADD_REMOVE,
     ONE_QUERY,
@@ -29,6 +31,7 @@ from support.map_definitions import (
     queries,
     square,
 )
+from support.strategies import exact_scores
 
 ROUNDING = ErrorMeasure.rounding
 UNIT = (0, 0, 1, 1)
@@ -200,3 +203,21 @@ def test_it_loses_no_more_than_epsilon_where_the_published_form_does(form):
 def test_noise_of_any_scale_leaves_what_one_point_changes(form, scale):
     """Before: 1.81 times the bound at a scale of 1e15, where rounding moves the sum by more."""
     assert moves_within_bounds(form, scale)
+
+
+def test_the_points_of_one_person_move_the_error_together():
+    """Three at the place that moves it most, so by all of the bound."""
+    asked = {"partitions": [uniform_grid((2, 1))], "queries": queries([0, 0, 0.45, 1])}
+    asked |= {"scale": 1.0, "measure": Weighted(neighbours=ADD_REMOVE)}
+    without, with_them = (
+        partition_error(
+            PointRows(Box(*UNIT), None, None).read(np.full((many, 2), 0.47)),
+            **asked,
+            max_per_user=3,
+        )
+        for many in (0, 3)
+    )
+    [[moved], [bound]] = exact_scores(without), with_them.sensitivity.bounds
+    moved -= exact_scores(with_them)[0]
+
+    assert 0.99 * bound < moved <= bound
