@@ -63,22 +63,6 @@ def test_a_release_is_told_paid_kept_and_answered_again(run, rows, example):
         assert again.json["remaining_budget"] == 0.5
 
 
-OTHERS = {
-    "days": 3,
-    "kind": pl.lit("y"),
-    "target": 2,
-    "lon": 0.5,
-    "lat": 7.0,
-    "month": 2,
-    "code": pl.lit("A01"),
-    "sky": pl.lit("rain"),
-    "out": pl.lit("no"),
-    "result": pl.lit("negative"),
-    "cases": 2,
-}
-"""Other private values of every row."""
-
-
 @every_command
 def test_a_dry_run_spends_nothing_and_reads_no_private_row(run, rows, example):
     ledger, before = ledger_for(example, rows.parent), {*rows.parent.iterdir()}
@@ -86,7 +70,8 @@ def test_a_dry_run_spends_nothing_and_reads_no_private_row(run, rows, example):
     drawn = []
     with samplers.intercepted(lambda name, *_: drawn.append(name)):
         planned, said = run(*asked, "--json"), run(*asked, columns=200)
-    pl.read_csv(rows).with_columns(**OTHERS).write_csv(rows)
+    # Every row has the values of the first one.
+    pl.read_csv(rows).with_columns(pl.exclude("name").first()).write_csv(rows)
 
     assert (planned.code, drawn) == (0, []), planned.error
     assert planned.json["dry_run"] is True
@@ -113,24 +98,12 @@ WRONG = [
 ]
 
 
-DRY = ("--dry-run",)
-BY_MODE = [(one, (), name) for name, one in EXAMPLES.items()]
-BY_MODE += [
-    (EXAMPLES[name], DRY, f"{name}, dry run") for name in ("percentile", "map", "select")
-]
-in_every_mode = pytest.mark.parametrize(
-    ("example", "mode"),
-    [(one, mode) for one, mode, _ in BY_MODE],
-    ids=[one[2] for one in BY_MODE],
-)
-"""Each example as a release, and some as a dry run: screens have the same refusals of both."""
-
-
-@in_every_mode
-def test_what_is_wrong_is_one_line_and_costs_nothing(run, rows, example, mode):
+@every_command
+def test_what_is_wrong_is_one_line_and_costs_nothing(run, rows, example):
+    """Screens have the same refusals of a release and of its dry run."""
     ledger = ledger_for(example, rows.parent)
     for options, said in WRONG:
-        ran = run(*example.line(rows, "--ledger", ledger, *options, *mode))
+        ran = run(*example.line(rows, "--ledger", ledger, *options))
 
         assert (ran.code, ran.out) == (2, ""), options
         [line] = errors(ran)
@@ -139,20 +112,20 @@ def test_what_is_wrong_is_one_line_and_costs_nothing(run, rows, example, mode):
     other = next(one for one in dp.Neighbours if one is not example.neighbours)
     ledger.unlink()
     dp.Budget(9.0, neighbours=other, path=ledger)
-    assert "neighbours" in run(*example.line(rows, "--ledger", ledger, *mode)).error
+    assert "neighbours" in run(*example.line(rows, "--ledger", ledger)).error
     assert dp.Budget.open(ledger).entries == ()
 
 
-@in_every_mode
-def test_tables_and_columns_that_there_are_not_are_named(run, rows, example, mode):
+@every_command
+def test_tables_and_columns_that_there_are_not_are_named(run, rows, example):
     folder = rows.parent
     (folder / "rows.rtf").write_text("days\n1\n", encoding="utf-8")
     (folder / "rows.parquet").write_bytes(b"PAR1 no")
     for name in ("none.csv", "rows.rtf", "rows.parquet"):
-        ran = run(*example.line(folder / name, *mode))
+        ran = run(*example.line(folder / name))
         assert (ran.code, name in ran.error, len(errors(ran))) == (2, True, 1), ran.error
     (folder / "rows.csv").write_text("a,b\n1,2\n", encoding="utf-8")
-    ran = run(*example.line(rows, *mode))
+    ran = run(*example.line(rows))
     assert (ran.code, "olumn" in ran.error, len(errors(ran))) == (2, True, 1), ran.error
 
 
@@ -178,15 +151,14 @@ def test_a_large_epsilon_is_right_in_every_engine_and_file(
 @every_command
 def test_what_is_needed_is_named_and_the_help_lists_what_there_is(run, rows, example):
     line = example.line(rows)
-    missing = run(*(line[:3] if "heavy" in line[1:2] else line[:2]))
-    shown = run(*line[: 2 if "heavy" in line[1:2] else 1], "--help").out
+    words = line[: 1 + ("heavy" in line)]
+    missing, shown = run(*words, rows), run(*words, "--help").out
+    listed = {"--mechanism": MECHANISMS, "--combine": COMBINATIONS}
+    listed |= {"--metric": METRICS} if line[0] == "nodes" else {}
+    if line[0] == "subset":  # whose mechanisms are schemes
+        del listed["--mechanism"]
 
     assert (missing.code, missing.out) == (2, "")
     assert missing.error.startswith("dpselect: give --") or "--objective" in missing.error
-    assert (
-        "--mechanism" not in shown
-        or line[0] == "subset"
-        or all(name in shown for name in MECHANISMS)
-    )
-    assert "--combine" not in shown or all(name in shown for name in COMBINATIONS)
-    assert line[0] != "nodes" or all(name in shown for name in METRICS)
+    for option, names in listed.items():
+        assert option not in shown or all(name in shown for name in names)
