@@ -16,23 +16,23 @@ GRID = 12
 """Probabilities of laws over two outcomes are multiples of one over it."""
 
 
-def excess(p, q, factor):
-    """The least delta of two laws over two outcomes, for the probabilities of the first."""
-    return max(0.0, p - factor * q, (1 - p) - factor * (1 - q))
+LAWS = [n / GRID for n in range(GRID + 1)]
 
 
-def chains(epsilon, delta, rows):
-    """All laws for 0 to so many rows of a person that are (epsilon, delta)-DP for one row."""
-    laws = [n / GRID for n in range(GRID + 1)]
-    near = {
-        p: [
-            q
-            for q in laws
-            if max(excess(p, q, exp(epsilon)), excess(q, p, exp(epsilon))) <= delta
-        ]
-        for p in laws
-    }
-    made = [(p,) for p in laws]
+def excess(p, q, *losses):
+    """The least delta of two laws over two outcomes, of which each may cost its loss."""
+    pairs = ((p, q), (1 - p, 1 - q))
+    return sum(max(0.0, a - exp(c) * b) for (a, b), c in zip(pairs, losses, strict=True))
+
+
+def between(p, q, *losses):
+    return max(excess(p, q, *losses), excess(q, p, *losses))
+
+
+def chains(delta, rows, *losses):
+    """All laws for 0 to so many rows of a person that keep the delta for one row."""
+    near = {p: [q for q in LAWS if between(p, q, *losses) <= delta + 1e-12] for p in LAWS}
+    made = [(p,) for p in LAWS]
     for _ in range(rows):
         made = [(*chain, q) for chain in made for q in near[chain[-1]]]
     return made
@@ -45,11 +45,9 @@ def chains(epsilon, delta, rows):
 def test_every_release_by_rows_keeps_the_price_for_a_person(epsilon, delta, rows):
     """Over all chains of databases that add a person's rows one by one."""
     price = grouped(priced(epsilon or 0.0, delta, None), rows)
+    made = chains(delta, rows, epsilon, epsilon)
 
-    worst = max(
-        max(excess(a, b, exp(price.epsilon)), excess(b, a, exp(price.epsilon)))
-        for a, *_, b in chains(epsilon, delta + 1e-12, rows)
-    )
+    worst = max(between(a, b, price.epsilon, price.epsilon) for a, *_, b in made)
 
     assert worst <= price.delta + 1e-9
 
@@ -63,35 +61,20 @@ def test_some_release_attains_the_delta(rows):
     for _ in range(rows):
         growing.append(2 * growing[-1] + delta)
 
-    assert price.delta == pytest.approx(excess(growing[-1], growing[0], exp(price.epsilon)))
+    reached = excess(growing[-1], growing[0], price.epsilon, price.epsilon)
+    assert price.delta == pytest.approx(reached)
     assert price.delta == pytest.approx(delta * (2**rows - 1))
-    assert tuple(round(p * GRID) / GRID for p in growing) in set(
-        chains(epsilon, delta + 1e-12, rows)
-    )
+    on_grid = tuple(round(p * GRID) / GRID for p in growing)
+    assert on_grid in chains(delta, rows, epsilon, epsilon)
 
 
 @pytest.mark.parametrize("rows", [2, 3])
 def test_a_price_by_outcome_is_given_back_for_every_row(rows):
     """All laws over two outcomes of which one costs nothing and the other log 2."""
-    costs = (0.0, log(2))
     price = grouped(priced(log(2), 1 / GRID, None), rows)
+    made = chains(1 / GRID, rows, 0.0, log(2))
 
-    def beyond(p, q, times):
-        pairs = ((p, q), (1 - p, 1 - q))
-        return sum(
-            max(0.0, a - exp(times * c) * b) for (a, b), c in zip(pairs, costs, strict=True)
-        )
-
-    laws = [n / GRID for n in range(GRID + 1)]
-    near = {
-        p: [q for q in laws if max(beyond(p, q, 1), beyond(q, p, 1)) <= 1 / GRID + 1e-12]
-        for p in laws
-    }
-    made = [(p,) for p in laws]
-    for _ in range(rows):
-        made = [(*chain, q) for chain in made for q in near[chain[-1]]]
-
-    assert max(max(beyond(a, b, rows), beyond(b, a, rows)) for a, *_, b in made) <= price.delta
+    assert max(between(a, b, 0.0, rows * log(2)) for a, *_, b in made) <= price.delta
 
 
 @given(st.floats(1e-3, 3), st.integers(2, 40))
