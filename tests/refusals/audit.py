@@ -17,6 +17,9 @@ HALF = [0.5, 0.5]
 BALLOTS = [x for n in range(5) for x in combinations_with_replacement("ab", n)]
 NO_LAWS = [[0.5, 0.4], [-0.5, 1.5], [[0.5, 0.5]], [nan, 1.0], ["a", "b"], [], 1.0]
 
+OF_OTHER_SIZES = [[("a",), ("b", "c")], ["a", "b"]]
+NO_SETS = [[frozenset("a"), frozenset("bc")], [("a",), ("b",)]]
+
 
 def sound(x):
     return dp.Objective([x.count("a"), x.count("b")], dp.GlobalSensitivity(1, AR))
@@ -35,6 +38,7 @@ OWN = refusing(check_private, universe=PAIR, neighbours="substitute", epsilon=1.
 LOGS = refusing(check_private, universe=PAIR, neighbours="substitute", epsilon=1.0, log=True)
 CHECKED = refusing(dp.audit.check_admissible, sound, universe=BALLOTS, neighbours=AR)
 SPENT = refusing(check_spends_first, pay, total=1.0, neighbours=AR)
+OVERSPENT = refusing(check_spends_first, total=1.0, neighbours=AR)
 BUILT = refusing(build, neighbours="add-remove")
 
 ROWS = [
@@ -42,34 +46,19 @@ ROWS = [
     LAWS("same outcomes", q=[0.5, 0.25, 0.25]),
     refusing(delta, HALF, HALF)("epsilon", epsilon=Each([-0.1, nan, inf, "1"])),
     refusing(renyi, HALF, HALF)("alpha must", alpha=Each([0.5, nan, "2", True])),
-    OWN(
-        "same outcomes for every database",
-        distribution=lambda x: np.full(1 + x[0], 1 / (1 + x[0])),
-    ),
+    OWN("same outcomes", distribution=lambda x: np.full(1 + x[0], 1 / (1 + x[0]))),
     LOGS("exp of what distribution returns", distribution=lambda _: [0.0, 0.0]),
     LOGS("the logarithms of", distribution=lambda _: ["a"]),
     CHECKED("max_distance", max_distance=Each([0, 1.5, True])),
     CHECKED("scalings must", scalings=Each([[dp.scaling.dampened], {"dampened": "dampened"}])),
-    refusing(dp.audit.check_admissible, list, BALLOTS, AR)(
-        "what objective_of returns must be an Objective"
-    ),
-    refusing(check_spends_first, neighbours=AR)(
-        "requested 2.0", InsufficientBudgetError, total=1.0, release=lambda one: pay(one, 2.0)
-    ),
+    refusing(dp.audit.check_admissible, list, BALLOTS, AR)("be an Objective"),
+    OVERSPENT("requested 2.0", InsufficientBudgetError, release=lambda one: pay(one, 2.0)),
     SPENT("samplers must be", samplers=[len]),
     BUILT("every database must", universe=Each([[("a",), frozenset("a")], ["a", "ab"]])),
     BUILT("every multiset of records", universe=[("a", "b"), ("b", "a"), ("a",)]),
-    BUILT(
-        "every database must",
-        universe=Each([[("a",), ("b", "c")], ["a", "b"]]),
-        neighbours="substitute",
-    ),
+    BUILT("every database must", neighbours="substitute", universe=Each(OF_OTHER_SIZES)),
     BUILT("every database must", universe=[("a",), ()], neighbours="edge"),
-    BUILT(
-        "every database must",
-        universe=Each([[frozenset("a"), frozenset("bc")], [("a",), ("b",)]]),
-        neighbours="swap",
-    ),
+    BUILT("every database must", neighbours="swap", universe=Each(NO_SETS)),
     BUILT("at least two d", universe=Each([[], [()], [(), ("a", "b")]])),
     BUILT("hashable databases", universe=[["a"], []]),
     BUILT("or a function", NeighboursError, universe=[()], neighbours="add and remove"),

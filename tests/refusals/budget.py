@@ -36,6 +36,7 @@ AT_LEAST_3 = refusing(number, partial(validation.at_least, least=3))
 GENERATOR = refusing(number, partial(validation.instance, kind=np.random.Generator))
 PRICED = refusing(priced, epsilon=0.1, delta=0.0, rho=None)
 TOTALS = refusing(Totals, epsilon=1.0, delta=1e-6, neighbours=ADDED)
+OF_USERS = refusing(Totals, epsilon=1.0, persons=Persons("who"))
 STEPS = refusing(Totals(epsilon=1.0, neighbours=ADDED).steps, user=None)
 SPENT = refusing(Budget(1.0, neighbours=ADDED).spend, epsilon=0.1, neighbours=ADDED)
 OF_PERSONS = refusing(
@@ -61,9 +62,7 @@ ROWS = [
     TOTALS("share", shares=Each([(("A", 0.6), ("B", 0.5)), (("Ann", 0.0),), (("", 0.5),)])),
     TOTALS("share", shares=Each([((3, 0.5),), (("Ann", 0.1), ("Ann", 0.1))])),
     TOTALS("neighbours", NeighboursError, neighbours=Each([None, "edges", 1])),
-    TOTALS(
-        "neighbours", NeighboursError, persons=Persons("who"), neighbours=Each(["edge", "swap"])
-    ),
+    OF_USERS("neighbours", NeighboursError, neighbours=Each(["edge", "swap"])),
     STEPS("neighbours", NeighboursError, neighbours=Each([None, "edges", 1])),
     refusing(Persons, rows=1)("protects", column=Each(["", None, 3])),
     refusing(Persons, "who")("rows", rows=Each([0, 1.5, True, 2**53 + 1])),

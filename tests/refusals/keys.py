@@ -21,6 +21,7 @@ def counted(columns, data=ROWS_OF_WORDS, **asked):
 
 
 TOP = releasing(dp.TopKeys, data=["apple"], k=1, **AR)
+OF_CODES = releasing(dp.TopKeys, data=ROWS_OF_WORDS, column="code", k=1, **AR)
 KEYS = releasing(dp.Keys, data=["apple"], delta=1e-6, **AR)
 GROUPED = releasing(dp.Keys, column="k", by="g", delta=0.1, **AR)
 TOPS = releasing(dp.TopKeys, column="k", by="g", k=1, **AR)
@@ -36,9 +37,7 @@ ROWS = [
     TOP("candidates", delta=1e-6, k=None),
     TOP("above", candidates=["a"], k=None, above=2, mechanism="exponential"),
     TOP("k", candidates=["apple"], k=2),
-    TOP(
-        "64 bits", candidates=Each([[2**64], [-(2**63) - 1]]), column="code", data=ROWS_OF_WORDS
-    ),
+    OF_CODES("64 bits", candidates=Each([[2**64], [-(2**63) - 1]])),
     TOP("candidates", candidates=Each([["apple", "apple"], []])),
     TOP("mechanism", delta=1e-6, mechanism="exponential"),
     TOP("anchor", candidates=["apple"], mechanism="anchored"),
@@ -69,9 +68,7 @@ ROWS = [
     GROUPED("list the values of each column", by=["g", "h"], groups={"g": ["east"]}),
     GROUPED("by", by=Each([["g", "g"], [], 7])),
     GROUPED("groups", groups=["A", "A"]),
-    TOPS(
-        "counts_share", other=True, candidates=[1, 2], groups=[1], mechanism="permute-and-flip"
-    ),
+    TOPS("counts_share", other=True, candidates=[1], groups=[1], mechanism="permute-and-flip"),
     COUNTED("'x' is of type Float64: keys and users must be", ColumnError, columns=("x",)),
     COUNTED("there is no column 'nothing'", ColumnError, columns=("nothing",)),
     COUNTED("data is a table", ColumnError, columns=()),

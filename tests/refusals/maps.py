@@ -122,9 +122,7 @@ ROWS = [
     refusing(Quadtree)("c", c=0),
     READ("no column 'x'", ColumnError, points=pl.DataFrame({"a": [1.0]})),
     READ("is not numeric", ColumnError, points=pl.LazyFrame({"x": ["a"], "y": [1]})),
-    READ(
-        "need the", ColumnError, points=pl.DataFrame({"x": [1.0], "y": [1.0]}), x=None, y=None
-    ),
+    READ("need the", ColumnError, points=WITHOUT, x=None, y=None),
     READ("shape (n, 2)", DataError, points=Each([np.zeros((3, 3)), 7]), x=None, y=None),
     READ("shape (n, 2)", DataError, points=np.array([["a", "b"]]), x=None, y=None),
     READ("no column 'who'", ColumnError, points=WITHOUT, cap=PeopleCap("who", 1)),

@@ -55,6 +55,8 @@ BOUND = refusing(dp.ExponentialMechanism(epsilon=1).error_bound, TWO, unit="vote
 NOISE = both(
     *(refusing(one, counts=[0, 0], scale=1.0) for one in (discrete_laplace, discrete_gaussian))
 )
+NO_COUNTS = [[0.5], [1.0], ["1"], [True]]
+
 ROWS = [
     ABOVE("threshold", threshold=Each([0.5, 2**53])),
     ABOVE("sensitivity", sensitivity=0),
@@ -94,10 +96,7 @@ ROWS = [
     refusing(dp.NoisySequence(epsilon=0.1).release, TINY, 1)("epsilon is too small"),
     refusing(OptimalChances, 1.0)("delta is too small", delta=1e-31),
     NOISE("scale must be", scale=Each([0, -1.0, inf, nan, 2.0**51])),
-    NOISE(
-        "counts must be integers",
-        counts=Each([np.array(one) for one in ([0.5], [1.0], ["1"], [True])]),
-    ),
+    NOISE("counts must be integers", counts=Each(map(np.array, NO_COUNTS))),
     CHOOSE("k"),
     CHOOSE("k", k=1, above=2.0),
     CHOOSE("k", k=Each([501, 0])),

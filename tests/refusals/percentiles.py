@@ -110,9 +110,7 @@ ROWS = [
     UNITS("such as timedelta(days=1)", upper=Each([60, DAY]), step="1d"),
     UNITS("lower", step=DAY),
     UNITS("minus", column="in", minus="out", lower=IN[0], upper=IN[0] + DAY, step=DAY),
-    UNITS(
-        "be dates", DataError, data=np.arange(3), lower=IN[0], upper=IN[0] + 9 * DAY, step=DAY
-    ),
+    UNITS("", DataError, data=np.arange(3), lower=IN[0], upper=IN[0] + 9 * DAY, step=DAY),
     SHORT("'v' is of float32", ColumnError, upper=2**25, step=1),
     SHORT("'v' is of", ColumnError, candidates=[2**24, 2**24 + 1], by="g", groups=["a"]),
     SHORT("'v' is of float32", ColumnError, data=LAZY, upper=2**25, step=1, by="g", delta=1e-6),

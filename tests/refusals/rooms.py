@@ -79,9 +79,7 @@ ROWS = [
     LABELLED("there is no column 'name'", ColumnError, label="name"),
     LABELLED("not by their status", data=SELECTED),
     LABELLED("label", DataError, data=TABLE.with_columns(who=pl.lit(None))),
-    OF_NAMES(
-        "must name every person", DataError, names=Each([["a", None, "c"], ["a", "", "c"]])
-    ),
+    OF_NAMES("every person", DataError, names=Each([["a", None, "c"], ["a", "", "c"]])),
     OF_NAMES("name each person once", DataError, names=["a", "a", "c"]),
     OF_NAMES("must hold names", DataError, names=[["a"], ["b"], ["c"]]),
     COMPARISON("did you mean year = 2024", text="year == 2024"),

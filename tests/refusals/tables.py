@@ -10,7 +10,7 @@ import pyarrow as pa
 
 import dpselect as dp
 from dpselect import tables
-from dpselect.errors import ColumnError, DataError, ScoresError
+from dpselect.errors import ColumnError, DataError, DPSelectError, ScoresError
 from dpselect.tables import values
 from dpselect.tables.opening import held
 from dpselect.tables.people import PeopleCap
@@ -55,6 +55,10 @@ LEVELS = pd.MultiIndex.from_tuples([("n", "m")])
 NAMED = releasing(dp.Percentiles, column="n", p=50, upper=9, step=1, **AR)
 HALF = releasing(dp.Percentiles, column="days", p=50, upper=9, step=1, **AR)
 DAYS = releasing(dp.Percentiles, p=50, candidates=[date(2024, 1, 2)], **AR)
+KEYS = releasing(dp.Keys, data=STAYS, delta=1e-6, **AR)
+ABOVE = releasing(dp.AboveThreshold, threshold=5, sensitivity=1, **AR)
+PERSONS = {"user": "y", "max_per_user": 2}
+NO_ENDS = [pa.month_day_nano_interval(), pa.decimal256(50)]
 TOP = releasing(dp.TopKeys, k=1, candidates=["a"], **AR)
 DIALECT = refusing(Dialect)
 CHECKED = refusing(tables.check_columns, STAYS)
@@ -66,12 +70,8 @@ ROWS = [
     refusing(dp.Objective, np.zeros((77, 2)))("", ScoresError, sensitivity=EDGE),
     refusing(held, "a.parquet")("master", engine=Each(["memory", "duckdb"]), master="local"),
     refusing(held, "a.parquet")("engine", engine="pandas"),
-    refusing(tables.numeric_column, [1, 2])(
-        "column is for tables, and data is a list", column="pay"
-    ),
-    refusing(tables.open_table)(
-        "data must be a frame", DataError, data=Each([None, 3, [1, 2], {"pay": [1]}])
-    ),
+    refusing(tables.numeric_column, [1, 2])("column is for tables", column="pay"),
+    refusing(tables.open_table)("", DataError, data=Each([None, 3, [1, 2], {"pay": [1]}])),
     NAMED("two columns are named 'n'", ColumnError, data=Each(TWICE)),
     NAMED("several level", ColumnError, data=pd.DataFrame([[1]], columns=LEVELS)),
     NAMED("the numeric columns are: 0, 1", ColumnError, data=pd.DataFrame([[1, 2]])),
@@ -82,29 +82,12 @@ ROWS = [
     CHECKED("hours or seconds as a number", ColumnError, numeric=["at"]),
     CHECKED("TRY_CAST in SQL", ColumnError, numeric=["who"]),
     KEPT("users must be text, integers", ColumnError, user="user"),
-    releasing(dp.Keys, data=STAYS, delta=1e-6, **AR)(
-        "give its hours, as", ColumnError, column="at"
-    ),
+    KEYS("give its hours, as", ColumnError, column="at"),
     KEPT("there is no column", ColumnError, user="person"),
-    refusing(times)(
-        "must hold numbers or text", DataError, kind=Each(["datetime64[ns]", "timedelta64[ns]"])
-    ),
-    TOP(
-        "declare the type of each column",
-        ColumnError,
-        data=OBJECTS,
-        column="f",
-        user="y",
-        max_per_user=2,
-    ),
-    refusing(ends_of)(
-        "must name nodes",
-        dp.errors.DPSelectError,
-        kind=Each([pa.month_day_nano_interval(), pa.decimal256(50)]),
-    ),
-    releasing(dp.AboveThreshold, threshold=5, sensitivity=1, **AR)(
-        "must be integers", data=Each(NO_QUERIES)
-    ),
+    refusing(times)("", DataError, kind=Each(["datetime64[ns]", "timedelta64[ns]"])),
+    TOP("the type of each column", ColumnError, data=OBJECTS, column="f", **PERSONS),
+    refusing(ends_of)("must name nodes", DPSelectError, kind=Each(NO_ENDS)),
+    ABOVE("must be integers", data=Each(NO_QUERIES)),
     TOP("k must be an integer", k=SECOND),
     refusing(tables.Source, frame=USERS)("column_type", column_type={"v": "date"}),
     DIALECT("encoding", encoding=Each(["rot13", "iso2022_jp", "unicode_escape"])),

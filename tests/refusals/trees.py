@@ -7,6 +7,7 @@ import dpselect as dp
 from dpselect.errors import (
     ColumnError,
     DataError,
+    DPSelectError,
     NeighboursError,
     PublicClaimError,
     ScoresError,
@@ -35,6 +36,7 @@ PUBLIC = {"domains": DOMAINS, "classes": CLASSES, "max_records": 5000}
 MANY = FRAME.head(77).lazy()
 BORN = FRAME.with_columns(born=pl.date(2000, 1, 1)).lazy()
 PERSONS = {"user": "noise", "max_per_user": 2}
+LISTED = [["red", 20]]
 WEIGHT = X.with_columns(weight=pl.lit(0.5))
 
 
@@ -92,26 +94,20 @@ ROWS = [
     ID3("'y' and its", ColumnError, data=(X.head(2), pl.Series(CLASSES)), classes=[0, 1]),
     ID3("y has labels", PublicClaimError, data=(X.head(1), ["perhaps"]), on_invalid="raise"),
     ID3("y has labels outside", PublicClaimError, data=(X.head(1), [None]), on_invalid="raise"),
-    ANY("Reshape your data", dp.errors.DPSelectError, x=np.zeros(4), y=np.zeros(4)),
-    ANY("Complex data", dp.errors.DPSelectError, x=np.zeros((4, 1), complex), y=np.zeros(4)),
-    ANY("same number of records", dp.errors.DPSelectError, x=np.zeros((4, 1)), y=np.zeros(3)),
-    ANY("1d array", dp.errors.DPSelectError, x=np.zeros((4, 1)), y=np.zeros((4, 2))),
-    ANY("requires y", dp.errors.DPSelectError, x=np.zeros((4, 1)), y=None),
-    ANY("one for each column", dp.errors.DPSelectError, x=np.zeros((4, 0)), y=np.zeros(4)),
-    ANY("Reshape your data", dp.errors.DPSelectError, x="data.csv", y=np.zeros(4)),
+    ANY("Reshape your data", DPSelectError, x=np.zeros(4), y=np.zeros(4)),
+    ANY("Complex data", DPSelectError, x=np.zeros((4, 1), complex), y=np.zeros(4)),
+    ANY("same number of records", DPSelectError, x=np.zeros((4, 1)), y=np.zeros(3)),
+    ANY("1d array", DPSelectError, x=np.zeros((4, 1)), y=np.zeros((4, 2))),
+    ANY("requires y", DPSelectError, x=np.zeros((4, 1)), y=None),
+    ANY("one for each column", DPSelectError, x=np.zeros((4, 0)), y=np.zeros(4)),
+    ANY("Reshape your data", DPSelectError, x="data.csv", y=np.zeros(4)),
     ID3("name columns that the table does not", ColumnError, data=(X.rename({"age": "A"}), Y)),
     ID3("go together", user="noise"),
     ID3("max_per_user", user="noise", max_per_user=0),
     ID3("user", **PERSONS),
     ID3("no column 'nobody'", ColumnError, user="nobody", max_per_user=2),
     ID3("users must be text", ColumnError, data=(WEIGHT, Y), user="weight", max_per_user=2),
-    ID3(
-        "X must",
-        data=([["red", 20, 0]], ["no"]),
-        domains=[["red"], [20], [0]],
-        user="who",
-        max_per_user=2,
-    ),
+    ID3("X must", data=(LISTED, ["no"]), domains=[["red"], [20]], user="who", max_per_user=2),
     LAZY("y must be the name of its label column", data=(FRAME.lazy(), FRAME["buys"])),
     LAZY("no column 'sells'", ColumnError, data=(FRAME.lazy(), "sells")),
     LAZY("more records than", PublicClaimError, data=(MANY, "buys"), max_records=10),
@@ -144,10 +140,8 @@ ROWS = [
     FRONT("dominance", dominance="weak", selection="margin"),
     FRONT("max_depth", operators="published", max_depth=21),
     ID3("the horizon", criterion="information-gain", mechanism="shifted", max_records=2**31),
-    RATE("from 0 to their total", dp.errors.DPSelectError, hits=Each([[3], [-1]]), total=2),
-    RATE(
-        "neighbours", dp.errors.DPSelectError, hits=[1], total=2, neighbours=dp.Neighbours.EDGE
-    ),
+    RATE("from 0 to their total", DPSelectError, hits=Each([[3], [-1]]), total=2),
+    RATE("neighbours", DPSelectError, hits=[1], total=2, neighbours=dp.Neighbours.EDGE),
     RATE("counts must be", ScoresError, hits=[2], total=Each([[3], 3.5, True, None])),
     RATE("counts must be", ScoresError, hits=Each([[4], [-1], [0.5], [], [[1]]]), total=3),
     GAIN("classes", counts=[np.zeros((1, 1), int)], neighbours="add-remove"),
