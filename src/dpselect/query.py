@@ -425,9 +425,6 @@ class Query(ABC, Generic[Out]):
             raise ParameterError("a query must be one JSON object")
         return cls.from_dict(found)
 
-    def _with(self, **changed: object) -> Self:
-        return type(self)(**{**self._values(), **changed})
-
     def _naming_columns(self, read: Callable[[Any], T], data: Any) -> T:  # noqa: ANN401
         """Add to the error of a missing column which field names it, if none was given."""
         try:

@@ -6,7 +6,7 @@ of neighbours of a small universe its loss is at most what its plan states, by a
 """
 
 from collections import Counter
-from dataclasses import fields
+from dataclasses import fields, replace
 from functools import cache, partial
 from itertools import combinations, combinations_with_replacement, permutations, product
 from math import inf, nan, nextafter
@@ -238,4 +238,4 @@ def test_no_query_is_told_what_one_individual_changes(case):
         factory = partial(dp.NoisySequence, **{fact: 1e-9})
         for one in (factory, lambda epsilon, made=factory: made(epsilon=epsilon)):
             with pytest.raises(ParameterError):
-                case.query._with(mechanism=one)
+                replace(case.query, mechanism=one)

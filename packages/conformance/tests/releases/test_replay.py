@@ -61,12 +61,15 @@ def candidates_off_the_data(votes):
     return dp.PermuteAndFlip(epsilon=1.0).release(counted(votes, sorted(set(votes))))
 
 
+def noisy(counts, scale=1.0):
+    drawn = noisy_counts.discrete_laplace(np.array(counts), scale)
+    return Release(tuple(drawn.tolist()), PLAN, exact=True)
+
+
 def bound_off_the_data(votes):
     """Noise for the largest count that there is."""
-    most = max(votes.count(name) for name in NAMES)
-    counts = np.array([votes.count(name) for name in NAMES])
-    noisy = noisy_counts.discrete_laplace(counts, float(most))
-    return Release(tuple(noisy.tolist()), PLAN, exact=True)
+    counts = [votes.count(name) for name in NAMES]
+    return noisy(counts, float(max(counts)))
 
 
 def label_changed(votes):
@@ -77,19 +80,16 @@ def label_changed(votes):
 
 def one_draw_not_paid_for(votes):
     drawn = honest(votes)
-    total = noisy_counts.discrete_laplace(np.array([len(votes)]), 2.0)
-    return with_changes(drawn, answer=(*drawn.answer, int(total[0])))
+    return with_changes(drawn, answer=(*drawn.answer, *noisy([len(votes)], 2.0).answer))
 
 
 def draws_for_those_who_are_there(votes):
-    counts = [votes.count(name) for name in NAMES if name in votes]
-    noisy = [int(noisy_counts.discrete_laplace(np.array([count]), 1.0)[0]) for count in counts]
-    return Release(tuple(noisy), PLAN, exact=True)
+    drawn = [noisy([votes.count(name)]).answer[0] for name in NAMES if name in votes]
+    return Release(tuple(drawn), PLAN, exact=True)
 
 
 def counts_of_those_who_are_there(votes):
-    counts = np.array([votes.count(name) for name in NAMES if name in votes])
-    return Release(tuple(noisy_counts.discrete_laplace(counts, 1.0).tolist()), PLAN, exact=True)
+    return noisy([votes.count(name) for name in NAMES if name in votes])
 
 
 def raises_on_one(votes):
@@ -118,6 +118,23 @@ def plan_by_the_data(votes):
 
 
 PLAN = dp.PermuteAndFlip(epsilon=1.0).plan(neighbours=AR)
+
+
+def of_less_rho(drawn):
+    [spend] = drawn.plan.spends
+    cheaper = with_changes(spend, rho=0.99 * spend.rho)
+    return with_changes(drawn, plan=with_changes(drawn.plan, spends=(cheaper,)))
+
+
+def choice_of_less_rho(votes):
+    return of_less_rho(honest(votes))
+
+
+def counts_of_less_rho(votes):
+    mechanism = dp.NoisySequence(epsilon=1.0, l1=1.0, step=1)
+    return of_less_rho(mechanism.release(counted(votes), 2))
+
+
 PLANTED = {
     factor_two: ("the draws use epsilon", 1.0),
     candidates_off_the_data: ("a number of inputs that depends on the data", 0.1),
@@ -129,6 +146,8 @@ PLANTED = {
     gaussian_at_twice_the_epsilon: ("the draws use delta", 1.0),
     raises_on_one: ("ValueError is raised on one", 1.0),
     sampler_by_the_data: ("top_k_gumbel_noise, depending on the data", 1.0),
+    choice_of_less_rho: ("the draws use rho", 1.0),
+    counts_of_less_rho: ("the draws use rho", 1.0),
     plan_by_the_data: ("the outcome.plan depends on the data", 1.0),
 }
 
@@ -168,20 +187,19 @@ def test_no_value_of_a_database_is_in_a_report():
     marker = "77345"
 
     def release(votes):
-        counts = np.array([len(votes) * int(marker)])
-        noisy = int(noisy_counts.discrete_laplace(counts, 1.0)[0])
-        return Release((noisy, marker if len(votes) == 9 else "0"), PLAN, exact=True)
+        drawn = noisy([len(votes) * int(marker)])
+        return with_changes(drawn, answer=(*drawn.answer, marker * (len(votes) == 9)))
 
     report = replay(release, *ballots(0))
 
-    assert len(report.problems) == 2
-    assert marker not in str(with_changes(report, problems=report.problems[:1]))
+    assert len(report.problems) == 3
+    assert marker not in report.problems[0]
     assert "answer[1]" in report.problems[0]
 
 
 def test_a_plan_is_needed():
     def release(votes):
-        return noisy_counts.discrete_laplace(np.array([len(votes)]), 1.0)
+        return noisy([len(votes)]).answer
 
     with pytest.raises(ParameterError):
         replay(release, *ballots(0))
@@ -203,12 +221,15 @@ def test_an_unknown_sampler_is_a_problem():
 def test_a_delta_pays_for_what_epsilon_does_not():
     curve = Loss(inf, lambda epsilon: 0.1 if epsilon >= 0.5 else 0.4)
 
-    assert compose([Loss(0.5), curve], 1.0, 0.2) == (1.0, 0.1)
-    assert compose([Loss(0.6), curve], 1.0, 0.2) == (1.0, 0.4)
-    assert compose([curve, curve], 1.0, 0.2) == (1.0, 0.2)
-    assert compose([Loss(1.5), curve], 1.0, 0.2) == (inf, 0.0)
-    assert compose([Loss(0.5), curve], 1.0, 0.0) == (inf, 0.0)
-    assert compose([Loss(0.5), Loss(0, drawn=0.75), Loss(0, drawn=-0.5)], 1, 0) == (0.75, 0)
+    for losses, delta, used in (
+        ([Loss(0.5), curve], 0.2, (1.0, 0.1)),
+        ([Loss(0.6), curve], 0.2, (1.0, 0.4)),
+        ([curve, curve], 0.2, (1.0, 0.2)),
+        ([Loss(1.5), curve], 0.2, (inf, 0.0)),
+        ([Loss(0.5), curve], 0.0, (inf, 0.0)),
+        ([Loss(0.5), Loss(0, drawn=0.75), Loss(0, drawn=-0.5)], 0.0, (0.75, 0)),
+    ):
+        assert compose(losses, 1.0, delta) == used
 
 
 def test_outcomes_are_compared_by_their_parts():
@@ -225,24 +246,15 @@ def test_outcomes_are_compared_by_their_parts():
         made.__dict__.update(changes)
         return made
 
-    assert difference(outcome(), outcome()) is None
-    assert difference(outcome(), outcome(array=np.array([1.0, 2.0]))) == "the outcome.array"
-    assert difference(outcome(), outcome(parts=[1, (2, {"x": "z"})])) == (
-        "the outcome.parts[1][1][0]"
-    )
-    assert difference(outcome(), outcome(table=Counter(b=1))) == "the outcome.table[0].key"
-    assert difference(outcome(), outcome(more=1)) == "the outcome"
-    assert difference(outcome(), 3) == "the outcome"
-
-
-def released(names, **said):
-    return Release(tuple(names), PLAN, **said)
-
-
-def test_a_release_that_draws_nothing_is_a_problem():
-    report = replay(lambda _: released(["a"]), *ballots(0))
-
-    assert report.problems == ("no sampler of dpselect.draws.exact ran",)
+    for other, part in (
+        (outcome(), None),
+        (outcome(array=np.array([1.0, 2.0])), "the outcome.array"),
+        (outcome(parts=[1, (2, {"x": "z"})]), "the outcome.parts[1][1][0]"),
+        (outcome(table=Counter(b=1)), "the outcome.table[0].key"),
+        (outcome(more=1), "the outcome"),
+        (3, "the outcome"),
+    ):
+        assert difference(outcome(), other) == part
 
 
 def test_a_draw_of_ones_own_is_not_exact():
@@ -261,12 +273,14 @@ def test_a_draw_of_ones_own_is_not_exact():
     assert "was not drawn by exact samplers alone" in str(report)
 
 
-def test_draws_in_several_threads_have_no_order():
+def test_nothing_follows_without_a_draw_nor_from_draws_in_several_threads():
     def release(votes):
         honest(votes)
         other = Thread(target=honest, args=(votes,))
         other.start()
         other.join()
-        return released(["a"])
+        return Release(("a",), PLAN, exact=True)
 
+    none = replay(lambda _: Release(("a",), PLAN, exact=True), *ballots(0))
+    assert none.problems == ("no sampler of dpselect.draws.exact ran",)
     assert "ran in several threads" in str(replay(release, *ballots(0)))

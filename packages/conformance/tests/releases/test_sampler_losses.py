@@ -3,6 +3,7 @@
 import inspect
 from collections import Counter
 from fractions import Fraction
+from functools import partial
 from importlib import import_module
 from itertools import combinations, product
 from math import comb, exp, log
@@ -132,34 +133,38 @@ def test_noise_on_counts_loses_the_l1_distance_over_the_scale():
     assert rule(far, -far, {"scale": 1.0}, []).pure == 2.0**64
 
 
+def noisy_maximum(draw, here, there, chosen=(0,)):
+    public = {"epsilon": 1.0, "k": len(chosen)}
+    return sampler_losses.noisy_maximum(draw, here, there, public, chosen)
+
+
 @pytest.mark.parametrize("draw", [draws.Exponential(), draws.PermuteAndFlip()])
 def test_a_noisy_maximum_loses_no_more_than_half_the_spread(draw):
     """The bound holds for all laws, and is attained in the limit of far apart scores."""
     rng = np.random.default_rng(0)
-    for _ in range(200):
-        here = rng.integers(-3, 4, 4) / 1.0
-        there = here + rng.integers(-2, 3, 4)
-        bound = sampler_losses.noisy_maximum(here, there, {"epsilon": 1.0, "k": 1}, [0]).pure
-        law = dp.audit.privacy_loss(
-            draw.probabilities(here, 1.0), draw.probabilities(there, 1.0)
+    here = rng.integers(-3, 4, (200, 4)) / 1.0
+    far = np.array([0.0, 40.0, 80.0]), np.array([1.0, 40.0, 79.0])
+    for one, other in [*zip(here, here + rng.integers(-2, 3, (200, 4)), strict=True), far]:
+        loss, laws = (
+            noisy_maximum(draw, one, other),
+            [draw.probabilities(scores, 1.0) for scores in (one, other)],
         )
-        assert law <= bound * SENSITIVITY / STEPS_PER_UNIT + 1e-9
-
-    here, there = np.array([0.0, 40.0, 80.0]), np.array([1.0, 40.0, 79.0])
-    bound = sampler_losses.noisy_maximum(here, there, {"epsilon": 1.0, "k": 1}, [0]).pure
-    law = dp.audit.privacy_loss(draw.probabilities(here, 1.0), draw.probabilities(there, 1.0))
-    assert law == pytest.approx(bound, rel=1e-4)
+        met = dp.audit.privacy_loss(*laws)
+        assert met <= loss.pure * SENSITIVITY / STEPS_PER_UNIT + 1e-9
+        for order in (1.01, 2.0, 8.0):
+            assert dp.audit.renyi(*laws, order) <= order * loss.zcdp * (1 + 1e-9)
+    assert met == pytest.approx(loss.pure, rel=1e-4)
 
 
 def test_a_noisy_maximum_of_several_counts_the_rounds_that_were_drawn():
     here, there = np.array([0.0, 0.0, 0.0]), np.array([1.0, 0.0, 0.0])
-    public = {"epsilon": 1.0, "k": 2}
-    rule = sampler_losses.noisy_maximum
+    rule = partial(noisy_maximum, draws.Exponential())
     each = 0.25 * STEPS_PER_UNIT / SENSITIVITY
 
-    assert rule(here, there, public, [0, 1]).pure == pytest.approx(each)
-    assert rule(here, there, public, [1, 2]).pure == pytest.approx(2 * each)
-    assert rule(here, here + 7, public, [0, 1]).pure == 0
+    assert rule(here, there, [0, 1]).pure == pytest.approx(each)
+    assert rule(here, there, [1, 2]).pure == pytest.approx(2 * each)
+    assert rule(here, there, [1, 2]).zcdp == pytest.approx(2 * draws.Exponential().rho(each))
+    assert rule(here, here + 7, [0, 1]).pure == 0
 
 
 def test_gaussian_noise_has_the_rho_of_its_move_and_a_delta_that_covers_the_exact_one():

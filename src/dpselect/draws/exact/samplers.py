@@ -42,6 +42,8 @@ class Loss:
         rho: The zCDP parameter of a draw without a pure loss, whose delta is that of the sum
             of these; ``pure`` is 0 then.
         normal: The same of noise so fine that its delta is that of normal noise.
+        zcdp: The zCDP parameter of a draw that has a pure loss, where it is less than that of
+            every draw of this loss; 0 where it is not known.
         distributions: Logs of the number of outputs of each kind and of the probability of each
             output for both databases, where all are known; for joint deltas.
     """
@@ -51,6 +53,7 @@ class Loss:
     drawn: float = 0.0
     rho: float = 0.0
     normal: float = 0.0
+    zcdp: float | None = None
     distributions: tuple[Values, Values, Values] | None = None
 
 

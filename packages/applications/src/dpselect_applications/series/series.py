@@ -206,7 +206,7 @@ class Series(Query[SeriesRelease]):
             self.plan.reserve(budget)
             self.check(data)
         receipt, rows = Receipt(), file.rows_of(data, budget, where)
-        with file.opened(where, self._with(k=1).to_json(), rows) as kept:
+        with file.opened(where, replace(self, k=1).to_json(), rows) as kept:
             kept.check_payer(budget)
             sums = kept.sums() if kept.is_paid else []
             if len(sums) < number:

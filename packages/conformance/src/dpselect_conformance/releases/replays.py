@@ -45,6 +45,7 @@ from dpselect.extend import (
     plan_of,
     secret,
     validation,
+    zcdp,
 )
 from dpselect_conformance.releases.losses import joined
 from dpselect_conformance.releases.outcomes import difference
@@ -112,9 +113,10 @@ def replay(
     Checked are: the samplers and their number; their public arguments (epsilon, scale, k,
     distributions, the number of candidates or counts); the plans; the two outcomes, which must
     be equal since they may depend on the noisy outputs alone (labels, candidates and bounds
-    included); and the exact privacy losses of all draws, together at most the plan's epsilon
-    and delta. There must be a draw, in one thread, and the outcome may not state that it is not
-    exact, as that of a custom ``Draw`` does.
+    included); the exact privacy losses of all draws, together at most the plan's epsilon and
+    delta; and, where it states no delta, their zCDP parameters, at most its rho. There must be
+    a draw, in one thread, and the outcome may not state that it is not exact, as that of a
+    custom ``Draw`` does.
 
     Args:
         release: Makes one release of a database, without a budget. Use synthetic data.
@@ -151,7 +153,7 @@ def replay(
     replayed = _Replay(recorded.draws)
     problems = [*_unseen(recorded, outcome), *_run_again(release, y, replayed, outcome)]
     epsilon, delta = compose(replayed.losses, stated.epsilon, stated.delta)
-    problems += _over(epsilon, delta, stated)
+    problems += _over(epsilon, delta, rho_of(replayed.losses), stated)
     return ReplayReport(
         problems=tuple(problems),
         epsilon_used=epsilon,
@@ -199,7 +201,19 @@ def compose(losses: Sequence[Loss], epsilon: float, delta: float) -> tuple[float
     return epsilon, fsum(curve(left / len(curves)) for curve in curves)
 
 
-def _over(epsilon: float, delta: float, plan: Plan) -> Iterator[str]:
+def rho_of(losses: Sequence[Loss]) -> float:
+    """Return the zCDP parameter of several draws, of which those by a path have none."""
+    return fsum(
+        loss.rho + loss.normal + (zcdp.rho_of_pure(loss.pure) if one is None else one)
+        for loss in losses
+        for one in [0.0 if loss.pure == 0 else loss.zcdp]
+    )
+
+
+def _over(epsilon: float, delta: float, rho: float, plan: Plan) -> Iterator[str]:
+    # Beside a delta no rho is charged but what epsilon implies.
+    if plan.delta == 0 and rho > plan.rho * (1 + ROUNDING):
+        yield f"the draws use rho {rho:.6g}, the plan states {plan.rho:.6g}"
     if epsilon > plan.epsilon * (1 + ROUNDING):
         yield f"the draws use epsilon {epsilon:.6g}, the plan states {plan.epsilon:.6g}"
     if delta > plan.delta * (1 + DELTA_ROUNDING):
@@ -302,7 +316,7 @@ class _Replay:
         used, runs = self.losses, self.runs
         self.losses, self.runs = outside, within
         if cost is not None:
-            self.losses.append(Loss(*cost(max(runs or [], default=0.0))))
+            self.losses.append(Loss(*cost(max(runs or [], default=0.0)), zcdp=0.0))
         elif within is not None:
             within.append(compose(used, inf, 0.0)[0])
         return output

@@ -27,12 +27,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping
 from fractions import Fraction
+from functools import partial
 from math import comb, fsum, inf, log
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dpselect.draws import Draw, Exponential, LaplaceNoisyMax, PermuteAndFlip
 from dpselect.extend import (
     BITS,
     LOSSES,
@@ -44,6 +46,7 @@ from dpselect.extend import (
     above_threshold,
     secret,
     to_grid,
+    zcdp,
 )
 from dpselect_conformance.releases.losses import Public, log_binomial, loss_between
 
@@ -55,15 +58,18 @@ LossFunction: TypeAlias = Callable[[Any, Any, Public, Any], Loss | None]
 part of the inputs, such as their number, differs."""
 
 
-def noisy_maximum(here: Values, there: Values, public: Public, chosen: list[int]) -> Loss:
+def noisy_maximum(
+    draw: Draw, here: Values, there: Values, public: Public, chosen: list[int]
+) -> Loss:
     """Return the loss of ``k`` rounds of a noisy maximum."""
     moved = to_grid(np.asarray(here)) - to_grid(np.asarray(there))
     left = np.ones(moved.size, dtype=np.bool_)
-    spread = 0
+    each = []
     for position in chosen:
-        spread += int(np.ptp(moved[left]))
+        spread = int(np.ptp(moved[left]))
+        each.append(public["epsilon"] / public["k"] * spread / (2 * SENSITIVITY))
         left[position] = False
-    return Loss(public["epsilon"] / public["k"] * spread / (2 * SENSITIVITY))
+    return Loss(fsum(each), zcdp=fsum(draw.rho(one) for one in each if one))
 
 
 def largest_of_each(here: Values, there: Values, public: Public, _: Indices) -> Loss:
@@ -75,7 +81,11 @@ def largest_of_each(here: Values, there: Values, public: Public, _: Indices) -> 
 def discrete_laplace(here: Indices, there: Indices, public: Public, _: Indices) -> Loss:
     """Return the loss of independent noise on counts."""
     moved = np.asarray(here).astype(object) - np.asarray(there).astype(object)
-    return Loss(int(np.abs(moved).sum()) / public["scale"])
+    each = np.abs(moved[moved != 0]) / public["scale"]
+    return Loss(
+        int(np.abs(moved).sum()) / public["scale"],
+        zcdp=fsum(zcdp.rho_of_pure(float(one)) for one in each),
+    )
 
 
 def discrete_gaussian(here: Indices, there: Indices, public: Public, _: Indices) -> Loss:
@@ -142,7 +152,8 @@ def flipped(here: list[bool], there: list[bool], public: Public, _: list[bool]) 
     if differ == 0:
         return Loss(0.0)
     over, under = chance.numerator, chance.denominator - chance.numerator
-    return Loss(differ * abs(log(under) - log(over)) if over and under else inf)
+    each = abs(log(under) - log(over)) if over and under else inf
+    return Loss(differ * each, zcdp=differ * zcdp.rho_of_pure(each))
 
 
 def select(here: Indices, there: Indices, public: Public, _: NDArray[np.bool_]) -> Loss:
@@ -246,9 +257,9 @@ def _parts(here: list[int], there: list[int]) -> tuple[int, int, int]:
 
 
 _OF_DRAWS: Mapping[str, LossFunction] = {
-    "exact.selection.top_k_exponential_noise": noisy_maximum,
-    "exact.selection.top_k_gumbel_noise": noisy_maximum,
-    "exact.selection.top_k_laplace_noise": noisy_maximum,
+    "exact.selection.top_k_exponential_noise": partial(noisy_maximum, PermuteAndFlip()),
+    "exact.selection.top_k_gumbel_noise": partial(noisy_maximum, Exponential()),
+    "exact.selection.top_k_laplace_noise": partial(noisy_maximum, LaplaceNoisyMax()),
     "exact.selection.largest_of_each": largest_of_each,
     "exact.noisy_counts.discrete_laplace": discrete_laplace,
     "exact.noisy_counts.discrete_gaussian": discrete_gaussian,
