@@ -15,6 +15,7 @@ import dpselect_applications
 import dpselect_conformance
 import dpselect_planner
 import dpselect_pooling
+import dpselect_studies
 from dpselect.cli.commands import COMMANDS, ELSEWHERE, installed
 from dpselect.query import Query
 from dpselect.writing import documented
@@ -22,7 +23,13 @@ from support.house import pages
 from support.releases import all_cases
 
 ROOT = Path(__file__).parents[1]
-PACKAGES = (dpselect_applications, dpselect_conformance, dpselect_planner, dpselect_pooling)
+PACKAGES = (
+    dpselect_applications,
+    dpselect_conformance,
+    dpselect_planner,
+    dpselect_pooling,
+    dpselect_studies,
+)
 every_package = pytest.mark.parametrize("package", PACKAGES, ids=lambda one: one.__name__)
 QUERIES = [
     getattr(dpselect_pooling, name)
@@ -54,7 +61,7 @@ def test_public_names_are_documented_and_in_the_reference(package):
     for name in package.__all__:
         found = getattr(package, name)
         assert inspect.getdoc(found), name
-        home = getattr(found, "__module__", f"{package.__name__}.{name}")
+        home = getattr(found, "__module__", package.__name__)
         assert any(one.startswith(home) for one in listed), name
 
 

@@ -156,6 +156,7 @@ ROWS = [
     SEARCH("random_state", random_state=-1),
     SEARCH("criterion", grid={"criterion": ["best"]}),
     SEARCH("anchor", mechanism="anchored"),
+    SEARCH("epsilon", method="all", mechanism="noisy-sequence", epsilon=1e-12),
     SEARCH("scoring", scoring=Each([3, object, lambda: 1.0])),
     refusing(PrivateSearchCV(DummyClassifier(), {"strategy": ["prior"]}, epsilon=1.0).plan)(
         "a DummyClassifier"

@@ -1,5 +1,7 @@
 """The file of a series: each period is drawn once, and paid for once."""
 
+from functools import partial
+
 import polars as pl
 import pytest
 
@@ -10,6 +12,7 @@ from dpselect.errors import (
     InsufficientBudgetError,
     LedgerError,
     NeighboursError,
+    ParameterError,
 )
 from dpselect_applications.series import file
 from support.refusals import refused
@@ -20,12 +23,12 @@ ROWS = pl.DataFrame(
     schema=["person", "month", "code"],
     orient="row",
 )
+WARDS = ROWS.with_columns(ward=pl.col("person") % 3)
+AR = {"neighbours": "add-remove"}
 
 
-def asked(**more):
-    fields = {"column": "code", "period": "month", "periods": PERIODS, "k": 1}
-    fields |= {"candidates": ["a", "b"], "epsilon": 1.0, "neighbours": "add-remove"}
-    return dp.Series(**{**fields, **more})
+def of_wards(*where):
+    return dp.tables.Source(frame=WARDS, where=where)
 
 
 @pytest.fixture
@@ -34,18 +37,21 @@ def path(tmp_path):
 
 
 @pytest.fixture
-def release(path, budget):
+def release(path):
     """Release through a period, by its number, of the rows that are there by then."""
 
-    def released(number, data=ROWS, *, budget=budget, **more):
-        return asked(**more).release_through(data, PERIODS[number], path=path, budget=budget)
+    def released(number, data=ROWS, *, path=path, budget=None, **more):
+        fields = {"column": "code", "period": "month", "periods": PERIODS, "k": 1}
+        fields |= {"candidates": ["a", "b"], "epsilon": 1.0, **AR, **more}
+        through = PERIODS[number] if isinstance(number, int) else number
+        return dp.Series(**fields).release_through(data, through, path=path, budget=budget)
 
     return released
 
 
 @pytest.fixture
 def budget():
-    return dp.Budget(1.0, neighbours="add-remove")
+    return dp.Budget(1.0, **AR)
 
 
 def test_the_first_period_pays_for_all_and_each_is_drawn_once(release, budget):
@@ -57,7 +63,7 @@ def test_the_first_period_pays_for_all_and_each_is_drawn_once(release, budget):
 
     with samplers.intercepted(watched):
         made = [
-            release(number, ROWS.filter(pl.col("month") <= period))
+            release(number, ROWS.filter(pl.col("month") <= period), budget=budget)
             for number, period in enumerate(PERIODS)
         ]
 
@@ -70,49 +76,37 @@ def test_the_first_period_pays_for_all_and_each_is_drawn_once(release, budget):
     assert list(made[3].by_period) == PERIODS
 
 
-def test_what_was_released_is_answered_again_without_data(release):
-    first = release(1)
+def test_what_was_released_is_answered_again_without_data(release, budget):
+    first = release(1, budget=budget)
 
-    assert release(1, None, budget=None).sums == first.sums
-    assert release(0, None, budget=None).sums == first.sums[:1]
+    assert release(1, None).sums == first.sums
+    assert release(0, None).sums == first.sums[:1]
     # Other numbers of keys share the file; periods that were left out come with the next.
-    more = release(1, None, k=2, budget=None)
+    more = release(1, None, k=2)
     assert (more.sums, len(more.answer)) == (first.sums, 2)
-    last = release(3)
+    last = release(3, budget=budget)
     assert (len(last.sums), last.sums[:2]) == (4, first.sums)
 
 
 def test_rows_of_later_periods_are_not_read(release):
-    early = release(1, epsilon=50.0, budget=None)
-
-    assert early.running[1].sum() == pytest.approx(100, abs=3)
+    assert release(1, epsilon=50.0).running[1].sum() == pytest.approx(100, abs=3)
 
 
 @pytest.mark.parametrize(
-    "more",
-    [{"epsilon": 2.0}, {"candidates": ["b", "a"]}, {"user": "person", "max_per_user": 1}],
+    ("error", "more"),
+    [
+        (InsufficientBudgetError, {"data": None, "budget": dp.Budget(0.5, **AR)}),
+        (NeighboursError, {"data": None, "budget": dp.Budget(5.0, neighbours="substitute")}),
+        (ColumnError, {"data": ROWS.drop("code")}),
+        (ParameterError, {"data": of_wards("ward = 1"), "neighbours": "substitute"}),
+        (ParameterError, {"number": "2026-05"}),
+    ],
 )
-def test_the_file_of_another_series_is_refused(release, path, more):
-    release(0, budget=None)
-    held = path.read_bytes()
-
-    with refused("k", error=LedgerError):
-        release(1, budget=None, **more)
-    assert path.read_bytes() == held
-
-
-def test_a_refusal_leaves_no_file_and_draws_nothing(release, path):
-    small = dp.Budget(0.5, neighbours="add-remove")
-    other = dp.Budget(5.0, neighbours="substitute")
-
-    with pytest.raises(InsufficientBudgetError):
-        release(0, None, budget=small)
-    with pytest.raises(NeighboursError):
-        release(0, None, budget=other)
-    with pytest.raises(ColumnError):
-        release(0, ROWS.drop("code"), budget=None)
+def test_a_refusal_leaves_no_file_and_draws_nothing(release, path, error, more):
+    with pytest.raises(error):
+        release(**{"number": 0, **more})
     assert not path.exists()
-    assert (small.entries, other.entries) == ((), ())
+    assert "budget" not in more or more["budget"].entries == ()
 
 
 def crash(*_):
@@ -121,8 +115,8 @@ def crash(*_):
 
 def test_a_crash_in_the_draw_is_paid_for_once(release, budget):
     with samplers.intercepted(crash), pytest.raises(KeyboardInterrupt):
-        release(0)
-    again = release(0)
+        release(0, budget=budget)
+    again = release(0, budget=budget)
 
     assert len(budget.entries) == 1
     assert (again.entry, len(again.sums)) == (1, 1)
@@ -132,111 +126,97 @@ def test_sums_that_were_not_written_were_seen_by_nobody(release, budget, monkeyp
     with monkeypatch.context() as patched:
         patched.setattr(file.Kept, "add", crash)
         with pytest.raises(KeyboardInterrupt):
-            release(0)
+            release(0, budget=budget)
 
-    assert len(release(1).sums) == 2
+    assert len(release(1, budget=budget).sums) == 2
     assert len(budget.entries) == 1
 
 
-def test_other_files_are_left_as_they_are(path, tmp_path):
-    path.write_text("something else")
+def test_other_files_are_left_as_they_are(release, path, tmp_path, monkeypatch):
     ledger = tmp_path / "ledger"
-    dp.Budget(1.0, neighbours="add-remove", path=ledger)
+    dp.Budget(1.0, **AR, path=ledger)
+    path.write_text("something else")
     held = ledger.read_bytes()
 
-    with pytest.raises(LedgerError):
-        asked().release_through(ROWS, PERIODS[0], path=path)
-    with pytest.raises(LedgerError):
-        asked().release_through(ROWS, PERIODS[0], path=ledger)
-    with pytest.raises(LedgerError):
-        asked().release_through(ROWS, PERIODS[0], path=tmp_path / "none" / "a.series")
+    for other in (path, ledger, tmp_path / "none" / "a.series"):
+        with pytest.raises(LedgerError):
+            release(0, path=other)
     assert (path.read_text(), ledger.read_bytes()) == ("something else", held)
 
+    release(0, path=tmp_path / "a.series")
+    monkeypatch.setattr(file, "SCHEMA_VERSION", 3)
+    with pytest.raises(LedgerError):
+        release(0, path=tmp_path / "a.series")
 
-WARDS = ROWS.with_columns(ward=pl.col("person") % 3)
 
-
-def test_one_payment_is_for_one_selection_of_rows(path, budget):
-    """One person, a row a period each in another ward, would count in every period."""
-    first = dp.tables.Source(frame=WARDS, where=["ward = 1"])
-    asked().release_through(first, PERIODS[0], path=path, budget=budget)
+@pytest.mark.parametrize(
+    "more",
+    [{"epsilon": 2.0}, {"candidates": ["b", "a"]}, {"user": "person", "max_per_user": 1}],
+)
+def test_the_file_of_another_series_is_refused(release, path, more):
+    release(0)
     held = path.read_bytes()
 
-    for where in (["ward = 2"], []):
-        other = dp.tables.Source(frame=WARDS, where=where)
-        for more in ({"budget": budget}, {}):
-            for period in PERIODS[:2]:
-                with refused("where", error=LedgerError):
-                    asked().release_through(other, period, path=path, **more)
+    with refused("k", error=LedgerError):
+        release(1, **more)
     assert path.read_bytes() == held
-    again = asked().release_through(first, PERIODS[1], path=path, budget=budget)
+
+
+def test_one_payment_is_for_one_selection_of_rows(release, path, budget):
+    """One person, a row a period each in another ward, would count in every period."""
+    release(0, of_wards("ward = 1"), budget=budget)
+    held = path.read_bytes()
+
+    for other in (of_wards("ward = 2"), of_wards()):
+        for more in ({"budget": budget}, {}):
+            for number in (0, 1):
+                with refused("where", error=LedgerError):
+                    release(number, other, **more)
+    assert path.read_bytes() == held
+    again = release(1, of_wards("ward = 1"), budget=budget)
     assert (len(again.sums), len(budget.entries)) == (2, 1)
     assert budget.entries[0].question["arguments"]["where"] == ["ward = 1"]
 
 
-def test_one_payment_is_for_one_source_and_version(path, tmp_path, monkeypatch):
-    budget = dp.Budget(1.0, neighbours="add-remove").for_request(source="visits", version="1")
-    asked().release_through(ROWS, PERIODS[0], path=path, budget=budget)
-    for source, version in (("others", "1"), ("visits", "2")):
-        other = budget.for_request(source=source, version=version)
-        with refused("where", error=LedgerError):
-            asked().release_through(ROWS, PERIODS[1], path=path, budget=other)
-    with refused("where", error=LedgerError):
-        asked().release_through(ROWS, PERIODS[1], path=path)
+def test_one_payment_is_for_one_source_and_version(release, budget, tmp_path, monkeypatch):
+    def of(source, version):
+        return budget.for_request(source=source, version=version)
 
-    kept = tmp_path / "files.series"
-    for name in ("one", "two"):
+    release(0, budget=of("visits", "1"))
+    for other in (of("others", "1"), of("visits", "2"), None):
+        with refused("where", error=LedgerError):
+            release(1, budget=other)
+
+    of_files = partial(release, path=tmp_path / "files.series")
+    for name in ("two", "one"):
         (tmp_path / name).mkdir()
         ROWS.write_parquet(tmp_path / name / "visits.parquet")
-    monkeypatch.chdir(tmp_path / "one")
-    asked().release_through("visits.parquet", PERIODS[0], path=kept)
+        monkeypatch.chdir(tmp_path / name)
+    of_files(0, "visits.parquet")
     monkeypatch.chdir(tmp_path / "two")
     with refused("where", error=LedgerError):
-        asked().release_through("visits.parquet", PERIODS[1], path=kept)
-    same = asked().release_through("../one/visits.parquet", PERIODS[1], path=kept)
-    assert len(same.sums) == 2
+        of_files(1, "visits.parquet")
+    assert len(of_files(1, "../one/visits.parquet").sums) == 2
 
 
-def test_the_budget_that_paid_is_the_only_one(path, tmp_path):
-    def ledger(name):
-        return dp.Budget(1.0, neighbours="add-remove", path=tmp_path / name)
+def test_the_budget_that_paid_is_the_only_one(release, budget, tmp_path):
+    first, second, third = (
+        dp.Budget(1.0, **AR, path=tmp_path / name) for name in ("first", "second", "third")
+    )
+    release(0, budget=first)
+    dp.PermuteAndFlip(epsilon=0.5).release(
+        dp.Objective([1, 2], dp.GlobalSensitivity(1, "add-remove")), budget=second
+    )
 
-    first, second = ledger("first.budget"), ledger("second.budget")
-    asked().release_through(ROWS, PERIODS[0], path=path, budget=first)
-    asked(epsilon=0.5).release(ROWS, budget=second)
-
-    for other in (second, ledger("third.budget"), dp.Budget(1.0, neighbours="add-remove")):
+    for other in (second, third, budget):
         with refused("budget", error=LedgerError):
-            asked().release_through(ROWS, PERIODS[1], path=path, budget=other)
-    again = dp.Budget.open(tmp_path / "first.budget")
-    assert len(asked().release_through(ROWS, PERIODS[1], path=path, budget=again).sums) == 2
+            release(1, budget=other)
+    assert len(release(1, budget=dp.Budget.open(first.path)).sums) == 2
 
 
-def test_a_series_that_nobody_paid_for_is_not_continued_by_a_budget(path, budget):
-    asked().release_through(ROWS, PERIODS[0], path=path)
+def test_a_series_that_nobody_paid_for_is_not_continued_by_a_budget(release, budget):
+    release(0)
 
     with refused("budget", error=LedgerError):
-        asked().release_through(ROWS, PERIODS[1], path=path, budget=budget)
+        release(1, budget=budget)
     assert budget.entries == ()
-
-
-def test_rows_are_not_selected_under_substitution(path):
-    source = dp.tables.Source(frame=WARDS, where=["ward = 1"])
-
-    with refused("where"):
-        asked(neighbours="substitute").release_through(source, PERIODS[0], path=path)
-    assert not path.exists()
-
-
-def test_a_period_that_is_none_is_refused(path):
-    with refused("through", "periods"):
-        asked().release_through(ROWS, "2026-05", path=path)
-    assert not path.exists()
-
-
-def test_a_file_of_another_version_is_refused(path, monkeypatch):
-    asked().release_through(ROWS, PERIODS[0], path=path)
-    monkeypatch.setattr(file, "SCHEMA_VERSION", 3)
-
-    with pytest.raises(LedgerError):
-        asked().release_through(ROWS, PERIODS[0], path=path)

@@ -29,7 +29,8 @@ def asked(**more):
 
 
 def of_persons(most, **more):
-    return asked(user="person", max_per_user=most, **more)
+    """Return the query of persons, or of rows if there is no number of them."""
+    return asked(user="person", max_per_user=most, **more) if most else asked(**more)
 
 
 def frame(rows):
@@ -59,41 +60,21 @@ PEOPLE = [0, 1, 5]
 EVERY_SET = [rows for size in range(len(CELLS) + 1) for rows in combinations(CELLS, size)]
 
 
-def streams_of_persons(query):
-    """Yield what each set of rows of one person adds to the sums, for each of the others."""
-    weights = query.made.factors.weights
+def moves(query):
+    """Return all differences of the sums of neighbouring streams, each once.
+
+    By what one person's rows add to them; where a row is a person, by no row or one.
+    """
+    weights, found = query.made.factors.weights, set()
+    sets = EVERY_SET if query.user else [one for one in EVERY_SET if len(one) < 2]
     for others, person in zip(OTHERS, PEOPLE, strict=True):
         made = []
-        for held in EVERY_SET:
+        for held in sets:
             counts = counts_after_each(query, [*others, *((person, *cell) for cell in held)])
-            sums = [weights[at, : at + 1] @ one for at, one in enumerate(counts)]
-            made.append(np.array(sums))
-        yield np.array(made)
-
-
-def moves_of_persons(query):
-    """Return all differences of the sums of neighbouring streams, each once."""
-    found = set()
-    for made in streams_of_persons(query):
+            made.append([weights[at, : at + 1] @ one for at, one in enumerate(counts)])
+        made = np.array(made)
         moved = made - made[0] if query.neighbours is ADDED else made - made[:, None]
         found |= set(map(tuple, np.unique(moved.reshape(-1, made[0].size), axis=0).tolist()))
-    return found
-
-
-def moves_of_rows(query):
-    """Return the same where a row is a person."""
-    weights, found = query.made.factors.weights, set()
-    for others in OTHERS:
-        made = [
-            [
-                weights[at, : at + 1] @ one
-                for at, one in enumerate(counts_after_each(query, rows))
-            ]
-            for rows in ([*others, *row] for row in [[], *([(0, *cell)] for cell in CELLS)])
-        ]
-        for one, other in product(made, repeat=2):
-            if query.neighbours is REPLACED or one is made[0]:
-                found.add(tuple(np.ravel(np.array(other) - np.array(one)).tolist()))
     return found
 
 
@@ -104,9 +85,13 @@ def loss_of(noise, move):
     return float(np.log(noise.mass(z) / noise.mass(z - move)).max())
 
 
-def largest_loss(noise, moves):
-    """Return the largest privacy loss of all sums together; each has noise of its own."""
-    return max(sum(loss_of(noise, one) for one in move) for move in moves)
+def check_price(query):
+    """Hold the loss of all sums together, whose noise is independent, against the plan."""
+    noise = query.made.factors.noise
+    losses = [np.array([loss_of(noise, one) for one in move]) for move in moves(query)]
+
+    assert isclose(max(each.sum() for each in losses), query.epsilon, rel_tol=1e-9)
+    assert query.plan.rho >= max((each * np.tanh(each / 2)).sum() for each in losses)
 
 
 def delta_of(noise, move, epsilon):
@@ -129,18 +114,10 @@ def delta_of(noise, move, epsilon):
 @every_relation
 @pytest.mark.parametrize("most", [1, 2, None])
 def test_laplace_noise_costs_epsilon_over_all_streams_and_no_less(relation, most):
-    query = (
-        asked(neighbours=relation) if most is None else of_persons(most, neighbours=relation)
-    )
-    moves = moves_of_rows(query) if most is None else moves_of_persons(query)
-    noise = query.made.factors.noise
+    query = of_persons(most, neighbours=relation)
 
-    assert isinstance(noise, DiscreteLaplace)
-    assert isclose(largest_loss(noise, moves), query.epsilon, rel_tol=1e-9)
-    assert query.plan.rho >= max(
-        sum(loss_of(noise, one) * np.tanh(loss_of(noise, one) / 2) for one in move if one)
-        for move in moves
-    )
+    assert isinstance(query.made.factors.noise, DiscreteLaplace)
+    check_price(query)
 
 
 @every_relation
@@ -151,12 +128,7 @@ def test_a_tree_costs_epsilon_over_all_streams_and_no_less(relation, monkeypatch
 
     assert made.weights.tolist() == [[1, 0, 0], [1, 1, 0], [0, 0, 1]]
     assert made.estimate.tolist() == [[1, 0, 0], [0, 1, 0], [0, 1, 1]]
-    moves = moves_of_persons(query)
-    assert isclose(largest_loss(made.noise, moves), query.epsilon, rel_tol=1e-9)
-    assert query.plan.rho >= max(
-        sum(loss_of(made.noise, one) * np.tanh(loss_of(made.noise, one) / 2) for one in move)
-        for move in moves
-    )
+    check_price(query)
 
 
 @pytest.fixture
@@ -169,20 +141,19 @@ def few_steps(monkeypatch):
 @pytest.mark.parametrize("most", [1, 2, None])
 @pytest.mark.usefixtures("few_steps")
 def test_gaussian_noise_costs_rho_and_at_most_delta_over_all_streams(relation, most):
-    more = {"neighbours": relation, "epsilon": 0.5, "delta": 0.05}
-    query = asked(**more) if most is None else of_persons(most, **more)
+    query = of_persons(most, neighbours=relation, epsilon=0.5, delta=0.05)
     other = Factors.with_gaussian(3, changed_by(query), rho_of(query))
     object.__setattr__(query.made, "factors", other)
-    moves = moves_of_rows(query) if most is None else moves_of_persons(query)
-    squares = max(sum(one**2 for one in move) for move in moves)
+    moved = moves(query)
+    squares = max(sum(one**2 for one in move) for move in moved)
     rho = squares / (2 * other.noise.scale**2)
 
     # Two keys cannot differ in four ways.
     assert rho <= rho_of(query)
     if (relation, most) != (REPLACED, 2):
         assert isclose(rho, rho_of(query), rel_tol=1e-9)
-    worst = max(moves, key=lambda move: sum(one**2 for one in move))
-    for move in {worst, *sorted(moves)[:: max(1, len(moves) // 20)]}:
+    worst = max(moved, key=lambda move: sum(one**2 for one in move))
+    for move in {worst, *sorted(moved)[:: max(1, len(moved) // 20)]}:
         assert delta_of(other.noise, move, query.epsilon) <= query.delta
     assert delta_of(other.noise, worst, query.epsilon) > query.delta / 100
 
@@ -193,12 +164,6 @@ def changed_by(query):
 
 def rho_of(query):
     return rho_for(query.epsilon, query.delta)
-
-
-# Faults that the enumeration must find.
-
-
-# Errors.
 
 
 @pytest.mark.parametrize("gaussian", [False, True])

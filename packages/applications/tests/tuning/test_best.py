@@ -1,7 +1,8 @@
 """The best of private runs: its exact law, its least price by brute force, replay, refusals."""
 
+from fractions import Fraction
 from functools import partial
-from itertools import product
+from itertools import pairwise, product
 from math import exp
 
 import numpy as np
@@ -16,16 +17,17 @@ import dpselect as dp
 from applications_cases.releases.tuning import run
 from applications_cases.repetitions import LAWS
 from dpselect.budget.zcdp import rho_of_pure
+from dpselect.draws.exact.inversion import resolve
+from dpselect.extend import intercepted
 from dpselect_applications.tuning import (
     Geometric,
     Poisson,
     TruncatedNegativeBinomial,
     best_probabilities,
+    drawing,
     renyi_of_best,
 )
-from dpselect_applications.tuning.repetitions import (
-    rho_of_best,
-)
+from dpselect_applications.tuning.repetitions import rho_of_best
 from dpselect_conformance import replay
 
 every_law = pytest.mark.parametrize("law", LAWS, ids=repr)
@@ -84,12 +86,7 @@ def neighbouring_laws(epsilon, steps=3):
                 other = one * np.exp(np.array(signs) * epsilon)
                 other[free] = 1 - np.delete(other, free).sum()
                 ratios = other / one
-                if (
-                    exp(-epsilon) * (1 - 1e-9)
-                    <= ratios.min()
-                    <= ratios.max()
-                    <= exp(epsilon) * (1 + 1e-9)
-                ):
+                if ratios.min() > 0 and np.abs(np.log(ratios)).max() <= epsilon + 1e-9:
                     yield one, other
 
 
@@ -100,9 +97,8 @@ def test_the_price_is_the_largest_loss_over_all_pairs_of_runs(law, threshold, ep
     """Outcomes, and that there is none: no more than the price, and the price is attained."""
     release = partial(best_probabilities, [0.0, 1.0, 2.0], repetitions=law, threshold=threshold)
     worst = 0.0
-    for one, other in neighbouring_laws(epsilon):
-        laws = [release(one), release(other)]
-        here, there = (np.append(found, 1 - found.sum()) for found in laws)
+    for pair in neighbouring_laws(epsilon):
+        here, there = (np.append(law, 1 - law.sum()) for law in map(release, pair))
         possible = np.minimum(here, there) > 1e-8
         worst = max(worst, float(np.abs(np.log(here[possible] / there[possible])).max()))
     price = dp.BestOf(
@@ -114,15 +110,41 @@ def test_the_price_is_the_largest_loss_over_all_pairs_of_runs(law, threshold, ep
 
 
 @every_law
-def test_numbers_of_runs_are_drawn_by_their_law(law):
-    """By the ratios of neighbouring probabilities."""
-    numbers, drawn = numbers_of(law, 60), law.number_distribution
+def test_every_start_of_ten_bits_is_decided_as_the_running_sums_say(law):
+    """What is decided lies within the part of its number, and few starts are left open."""
+    sums = np.concatenate([[0.0], np.cumsum(numbers_of(law, 400))])
+    weights, still_open = drawing.weights(law.number_distribution, 10), 0
+    for start in range(2**10):
+        number = resolve(weights, start, 10)
+        if number is None:
+            still_open += 1
+            continue
+        assert sums[number] <= (start + 1e-9) / 2**10
+        assert (start + 1 - 1e-9) / 2**10 <= sums[number + 1]
+    assert still_open < 70
 
-    assert numbers[: drawn.first].sum() == 0
-    for k in range(drawn.first, 60):
-        assert numbers[k + 1] == pytest.approx(
-            numbers[k] * drawn.ratio(k)[0] / drawn.ratio(k)[1]
-        )
+
+@every_law
+@pytest.mark.parametrize("known", [3, 10, 64])
+def test_weights_and_what_is_beyond_them_are_enclosed(law, known):
+    """By fractions; of the largest number on, 2,000 more are summed up."""
+    law = law.number_distribution
+    weights = drawing.weights(law, known)
+    exact = Fraction(1 << 2 * known + 64)
+    k = law.first
+    for (low, high), (next_low, next_high) in pairwise(
+        zip(weights.least, weights.most, strict=True)
+    ):
+        assert next_low - low <= exact <= next_high - high
+        exact *= Fraction(*law.ratio(k))
+        k += 1
+    beyond = 0.0
+    weight = float(exact)
+    for more in range(k, k + 2000):
+        beyond += weight
+        weight *= float(Fraction(*law.ratio(more)))
+    assert beyond * (1 - 1e-9) <= weights.beyond
+    assert weights.beyond <= weights.most[-1] >> known + 31
 
 
 @every_law
@@ -176,11 +198,8 @@ def test_rho_bounds_every_renyi_divergence_of_real_pairs(epsilon, rho):
         bound = rho_of_best(epsilon, rho, law)
         assert bound <= rho_of_pure(law.epsilon_of(epsilon))
         for one, other in neighbouring_laws(epsilon, steps=1):
-            if not all(
-                renyi(one, other, order) <= rho * order
-                and renyi(other, one, order) <= rho * order
-                for order in (1.001, 1.5, 3.0, 9.0, 40.0, 1e3)
-            ):
+            orders = product((1.001, 1.5, 3.0, 9.0, 40.0, 1e3), ((one, other), (other, one)))
+            if any(renyi(*pair, order) > rho * order for order, pair in orders):
                 continue
             here, there = (
                 best_probabilities([0, 1, 2], each, repetitions=law) for each in (one, other)
@@ -218,19 +237,16 @@ def test_nothing_is_released_below_the_threshold_or_without_a_run():
     assert dp.BestOf(**few).release(runs).answer == ()
 
 
-@pytest.mark.slow
-def test_drawn_outcomes_follow_the_law():
-    """Chi-square with 3 degrees of freedom: above 21.1 once in 10,000."""
-    scores, chances = [0, 1, 2, 3], [0.4, 0.3, 0.2, 0.1]
-    rng = np.random.default_rng(1)
+@pytest.mark.parametrize(("threshold", "made"), [(None, 5), (2.0, 3)])
+def test_as_many_runs_are_made_as_are_drawn_and_the_first_of_the_best_is_kept(threshold, made):
+    """A threshold ends them: scores are 0, 1, 2, 2, 1."""
+    told = iter(zip([0, 1, 2, 2, 1], "abcde", strict=True))
 
-    def run():
-        drawn = int(rng.choice(4, p=chances))
-        return float(scores[drawn]), drawn
+    def five(name, draw, _args, _kwargs):
+        return 5 if name.endswith("draw_number") else draw()
 
-    law = best_probabilities(scores, chances, repetitions=Geometric(mean=3))
-    best = dp.BestOf(**PUBLIC)
-    drawn = [best.release([run]).candidate for _ in range(3000)]
-    counts = np.bincount(drawn, minlength=4)
+    with intercepted(five):
+        release = dp.BestOf(threshold=threshold, **PUBLIC).release([lambda: next(told)])
 
-    assert ((counts - 3000 * law) ** 2 / (3000 * law)).sum() < 21.1
+    assert release.answer == ("c",)
+    assert len([*told]) == 5 - made
