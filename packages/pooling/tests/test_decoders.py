@@ -6,17 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from dpselect_pooling import (
-    Assay,
-    belief_propagation,
-    bernoulli,
-    comp,
-    dd,
-    integer_program,
-    near_constant_column_weight,
-    outcomes,
-    scomp,
-)
+import dpselect_pooling as pooling
 
 PEOPLE = 7
 ALL = np.array(list(product([False, True], repeat=PEOPLE)))
@@ -31,25 +21,20 @@ def instances(draw):
     return np.array(cells).reshape(pools, PEOPLE), np.array(status)
 
 
-def explaining(design, results):
-    """All sets of positives that give these outcomes."""
-    return [status for status in ALL if (outcomes(design, status) == results).all()]
-
-
 @settings(max_examples=60, deadline=None)
 @given(instances())
 def test_decoders_take_whom_their_definitions_say(instance):
     """Whom some explanation takes, whom every one takes, one between, and a smallest one."""
     design, status = instance
-    results = outcomes(design, status)
+    results = pooling.outcomes(design, status)
     explaining = ALL[((ALL @ design.T > 0) == results).all(axis=1)]
-    between, smallest = scomp(design, results), integer_program(design, results)
+    between, smallest = pooling.scomp(design, results), pooling.integer_program(design, results)
 
-    assert (comp(design, results) == np.any(explaining, axis=0)).all()
-    assert (dd(design, results) == np.all(explaining, axis=0)).all()
+    assert (pooling.comp(design, results) == np.any(explaining, axis=0)).all()
+    assert (pooling.dd(design, results) == np.all(explaining, axis=0)).all()
     for found in (between, smallest):
         assert any((found == one).all() for one in explaining)
-    assert (dd(design, results) <= between).all()
+    assert (pooling.dd(design, results) <= between).all()
     assert smallest.sum() == min(one.sum() for one in explaining)
 
 
@@ -66,8 +51,8 @@ def posteriors(design, results, assay, prevalence):
 def test_noisy_ilp_is_a_likeliest_set(instance, seen):
     design, _ = instance
     results = np.array([bool(seen >> t & 1) for t in range(len(design))])
-    assay = Assay(sensitivity=0.9, specificity=0.97)
-    found = integer_program(design, results, assay=assay, prevalence=0.1)
+    assay = pooling.Assay(sensitivity=0.9, specificity=0.97)
+    found = pooling.integer_program(design, results, assay=assay, prevalence=0.1)
     weights = posteriors(design, results, assay, 0.1)
 
     assert weights[(found == ALL).all(axis=1)] == pytest.approx(weights.max(), rel=1e-6)
@@ -76,21 +61,21 @@ def test_noisy_ilp_is_a_likeliest_set(instance, seen):
 def test_a_positive_pool_that_nothing_explains_is_left_out():
     design = np.array([[1, 1, 0], [1, 1, 0], [0, 0, 1]])
 
-    for decoder in (comp, dd, scomp, integer_program):
+    for decoder in (pooling.comp, pooling.dd, pooling.scomp, pooling.integer_program):
         assert decoder(design, [True, False, True]).tolist() == [False, False, True]
 
 
 def test_thresholds_forgive_one_wrong_pool():
     rng = np.random.default_rng(3)
-    design = near_constant_column_weight(60, 60, weight=8, rng=rng)
+    design = pooling.near_constant_column_weight(60, 60, weight=8, rng=rng)
     status = np.arange(60) < 3
-    results = outcomes(design, status)
+    results = pooling.outcomes(design, status)
     results[np.flatnonzero(design[:, 0] & ~design[:, 1] & ~design[:, 2])[0]] = False
 
-    assert not comp(design, results)[0]
-    assert comp(design, results, negative_allowed=1)[0]
-    assert dd(design, results, negative_allowed=1, alone_needed=2)[0]
-    assert (scomp(design, results, negative_allowed=1, gain_needed=2)[:3]).all()
+    assert not pooling.comp(design, results)[0]
+    assert pooling.comp(design, results, negative_allowed=1)[0]
+    assert pooling.dd(design, results, negative_allowed=1, alone_needed=2)[0]
+    assert (pooling.scomp(design, results, negative_allowed=1, gain_needed=2)[:3]).all()
 
 
 @given(seen=st.integers(0, 15), specificity=st.sampled_from([1.0, 0.98]))
@@ -99,8 +84,8 @@ def test_belief_propagation_is_exact_on_designs_without_cycles(seen, specificity
     for pool, people in zip(design, ([0, 1, 2], [2, 3, 4], [4, 5], [6]), strict=True):
         pool[people] = True
     results = np.array([bool(seen >> t & 1) for t in range(4)])
-    assay = Assay(sensitivity=0.9, specificity=specificity)
-    marginals = belief_propagation(design, results, prevalence=0.15, assay=assay)
+    assay = pooling.Assay(sensitivity=0.9, specificity=specificity)
+    marginals = pooling.belief_propagation(design, results, prevalence=0.15, assay=assay)
 
     weights = posteriors(design, results, assay, 0.15)
     assert marginals.converged
@@ -109,8 +94,10 @@ def test_belief_propagation_is_exact_on_designs_without_cycles(seen, specificity
 
 def test_belief_propagation_reports_when_it_did_not_converge():
     rng = np.random.default_rng(1)
-    design = bernoulli(30, 12, probability=0.4, rng=rng)
-    marginals = belief_propagation(design, rng.random(12) < 0.5, prevalence=0.2, rounds=1)
+    design = pooling.bernoulli(30, 12, probability=0.4, rng=rng)
+    marginals = pooling.belief_propagation(
+        design, rng.random(12) < 0.5, prevalence=0.2, rounds=1
+    )
 
     assert not marginals.converged
     assert marginals.rounds == 1
@@ -118,10 +105,10 @@ def test_belief_propagation_reports_when_it_did_not_converge():
 
 
 def test_an_assay_errs_as_it_says():
-    assay = Assay(sensitivity=0.9, specificity=0.98, dilution=0.5)
+    assay = pooling.Assay(sensitivity=0.9, specificity=0.98, dilution=0.5)
 
     assert assay.chance_of_positive([1, 0], [4, 4]) == pytest.approx([0.45, 0.02])
-    assert Assay().perfect
+    assert pooling.Assay().perfect
     assert not assay.perfect
-    flips = Assay(sensitivity=0.9, flip=0.1)
+    flips = pooling.Assay(sensitivity=0.9, flip=0.1)
     assert flips.chance_of_positive([0, 2], [5, 5]) == pytest.approx([0.1, 0.82])

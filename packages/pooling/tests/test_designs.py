@@ -3,15 +3,8 @@
 import numpy as np
 import pytest
 
+import dpselect_pooling as pooling
 from dpselect.errors import ParameterError
-from dpselect_pooling import (
-    array_2d,
-    bernoulli,
-    dorfman,
-    doubly_balanced,
-    kautz_singleton,
-    near_constant_column_weight,
-)
 
 
 @pytest.fixture
@@ -20,14 +13,14 @@ def rng():
 
 
 def test_bernoulli_fills_the_share(rng):
-    design = bernoulli(400, 100, probability=0.2, rng=rng)
+    design = pooling.bernoulli(400, 100, probability=0.2, rng=rng)
 
     assert design.shape == (100, 400)
     assert design.mean() == pytest.approx(0.2, abs=0.01)
 
 
 def test_near_constant_columns_are_at_most_the_weight(rng):
-    weights = near_constant_column_weight(300, 20, weight=6, rng=rng).sum(axis=0)
+    weights = pooling.near_constant_column_weight(300, 20, weight=6, rng=rng).sum(axis=0)
 
     assert weights.max() == 6
     assert 1 <= weights.min() < 6
@@ -35,7 +28,7 @@ def test_near_constant_columns_are_at_most_the_weight(rng):
 
 @pytest.mark.parametrize(("people", "pools", "weight"), [(50, 20, 3), (7, 5, 2), (96, 24, 4)])
 def test_doubly_balanced_is_balanced_both_ways(people, pools, weight, rng):
-    design = doubly_balanced(people, pools, weight=weight, rng=rng)
+    design = pooling.doubly_balanced(people, pools, weight=weight, rng=rng)
 
     assert (design.sum(axis=0) == weight).all()
     assert np.ptp(design.sum(axis=1)) <= 1
@@ -43,12 +36,15 @@ def test_doubly_balanced_is_balanced_both_ways(people, pools, weight, rng):
 
 def test_an_impossible_cap_says_how_many_pools_would_do(rng):
     with pytest.raises(ParameterError):
-        doubly_balanced(100, 20, weight=3, max_pool_size=10, rng=rng)
-    assert doubly_balanced(100, 30, weight=3, max_pool_size=10, rng=rng).sum(axis=1).max() == 10
+        pooling.doubly_balanced(100, 20, weight=3, max_pool_size=10, rng=rng)
+    assert (
+        pooling.doubly_balanced(100, 30, weight=3, max_pool_size=10, rng=rng).sum(axis=1).max()
+        == 10
+    )
 
 
 def test_dorfman_pools_are_disjoint():
-    design = dorfman(14, pool_size=6)
+    design = pooling.dorfman(14, pool_size=6)
 
     assert design.sum(axis=0).tolist() == [1] * 14
     assert design.sum(axis=1).tolist() == [6, 6, 2]
@@ -56,7 +52,7 @@ def test_dorfman_pools_are_disjoint():
 
 @pytest.mark.parametrize("people", [1, 5, 12, 24, 30])
 def test_arrays_give_everybody_a_row_and_a_column(people):
-    design = array_2d(people, rows=3, columns=4)
+    design = pooling.array_2d(people, rows=3, columns=4)
 
     assert (design.sum(axis=0) == 2).all()
     assert design.any(axis=1).all()
@@ -67,7 +63,7 @@ def test_arrays_give_everybody_a_row_and_a_column(people):
 @pytest.mark.parametrize(("people", "d"), [(500, 3), (16, 2), (90, 4)])
 def test_kautz_singleton_is_the_smallest_of_all_primes(people, d):
     """People differ as polynomials do: they share fewer pools than these have coefficients."""
-    design = kautz_singleton(people, d=d)
+    design = pooling.kautz_singleton(people, d=d)
     shared = design.T.astype(int) @ design
     fewest = []
     for q in (2, 3, 5, 7, 11, 13, 17, 19, 23, 29):

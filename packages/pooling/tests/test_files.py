@@ -8,23 +8,12 @@ from functools import partial
 import numpy as np
 import pytest
 
+import dpselect_pooling as pooling
 from dpselect.errors import DataError
-from dpselect_pooling import (
-    Assay,
-    Results,
-    Worksheet,
-    array_2d,
-    decode,
-    doubly_balanced,
-    kautz_singleton,
-    outcomes,
-    read_results,
-    worksheet,
-)
 from dpselect_pooling.plates import read_places
 from support.refusals import refused
 
-DESIGN = array_2d(12, rows=3, columns=4)
+DESIGN = pooling.array_2d(12, rows=3, columns=4)
 SAMPLES = [f"S{i}" for i in range(12)]
 ONE = np.arange(12) == 5
 
@@ -35,7 +24,7 @@ def rows(path):
 
 
 def test_the_collectors_file_is_the_design(tmp_path):
-    collector, lab, *_ = Worksheet(SAMPLES, DESIGN).write(tmp_path / "run")
+    collector, lab, *_ = pooling.Worksheet(SAMPLES, DESIGN).write(tmp_path / "run")
 
     assert len(rows(collector)) == DESIGN.sum()
     assert list(rows(collector)[0]) == [
@@ -43,26 +32,28 @@ def test_the_collectors_file_is_the_design(tmp_path):
     ]
     assert [*rows(collector)[0].values()] == ["S0", "1", "A01", "P0001", "1", "A01"]
     assert list(rows(lab)[0]) == ["pool", "pool_plate", "pool_well", "result"]
-    samples, design = worksheet.read_collector(collector)
+    samples, design = pooling.worksheet.read_collector(collector)
     assert samples == SAMPLES
     assert (design == DESIGN).all()
 
 
 def test_the_secret_is_in_one_file_that_only_its_owner_reads(tmp_path):
-    *shared, secret = Worksheet(SAMPLES, DESIGN, replaced=(2, 7)).write(tmp_path)
+    *shared, secret = pooling.Worksheet(SAMPLES, DESIGN, replaced=(2, 7)).write(tmp_path)
 
     assert "SECRET" in secret.name
     assert stat.S_IMODE(secret.stat().st_mode) == 0o600
     assert {stat.S_IMODE(path.stat().st_mode) for path in shared} == {0o644}
     assert [row["sample"] for row in rows(secret)] == ["S2", "S7"]
-    without = [p.read_bytes() for p in Worksheet(SAMPLES, DESIGN).write(tmp_path / "other")]
+    without = [
+        p.read_bytes() for p in pooling.Worksheet(SAMPLES, DESIGN).write(tmp_path / "other")
+    ]
     assert [path.read_bytes() for path in shared] == without
 
 
 def test_every_sample_has_a_well_of_its_own(tmp_path):
     many = [f"S{i}" for i in range(500)]
-    design = doubly_balanced(500, 60, weight=2, rng=np.random.default_rng(0))
-    collector, *_ = Worksheet(many, design, wells=384).write(tmp_path)
+    design = pooling.doubly_balanced(500, 60, weight=2, rng=np.random.default_rng(0))
+    collector, *_ = pooling.Worksheet(many, design, wells=384).write(tmp_path)
     wells = {row["sample"]: (row["plate"], row["well"]) for row in rows(collector)}
 
     assert len(wells) == len(set(wells.values())) == 500
@@ -78,13 +69,13 @@ def written(tmp_path, text):
 
 
 def places(path):
-    return read_places(str(path), worksheet.read_samples(path), wells=96)
+    return read_places(str(path), pooling.worksheet.read_samples(path), wells=96)
 
 
 def test_a_sample_stays_where_its_file_says_that_it_is(tmp_path):
     found = places(written(tmp_path, "sample,plate,well\nS0,7,B2\nS1,K-9,h012\nS2,7,A1"))
     design = np.array([[True, True, True], [True, False, False]])
-    sheet = Worksheet(SAMPLES[:3], design, replaced=(1,), places=found)
+    sheet = pooling.Worksheet(SAMPLES[:3], design, replaced=(1,), places=found)
     collector, _, picks, view, secret = sheet.write(tmp_path / "run")
 
     assert [(one.plate, one.well) for one in found] == [(7, "B02"), ("K-9", "H12"), (7, "A01")]
@@ -108,11 +99,11 @@ def test_places_are_assigned_where_none_are_stated(tmp_path):
 
 
 def test_nothing_is_overwritten(tmp_path):
-    Worksheet(SAMPLES, DESIGN).write(tmp_path)
+    pooling.Worksheet(SAMPLES, DESIGN).write(tmp_path)
     before = {path: path.read_bytes() for path in tmp_path.iterdir()}
 
     with pytest.raises(DataError):
-        Worksheet(SAMPLES, DESIGN, replaced=(1,)).write(tmp_path)
+        pooling.Worksheet(SAMPLES, DESIGN, replaced=(1,)).write(tmp_path)
     assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
@@ -128,12 +119,12 @@ def test_what_cannot_be_written_whole_is_not_there_at_all(tmp_path, monkeypatch,
 
     monkeypatch.setattr(os, "link", full)
     with pytest.raises(DataError):
-        Worksheet(SAMPLES, DESIGN, replaced=(1,)).write(tmp_path)
+        pooling.Worksheet(SAMPLES, DESIGN, replaced=(1,)).write(tmp_path)
     assert list(tmp_path.iterdir()) == []
 
 
 BAD = {
-    partial(read_results, pools=4): [
+    partial(pooling.read_results, pools=4): [
         "pool,result\nP0001,pos\nP0001,neg\n",
         "pool,pool_plate,pool_well,result\nP0001,1,A01,pos\nP0002,1,A01,neg\n",
         "pool,result\nP0009,pos\n",
@@ -148,10 +139,10 @@ BAD = {
         "sample,plate,well\nS0,1,A13",
         "sample,plate,well\nS0,,A1",
     ],
-    worksheet.read_collector: [
+    pooling.worksheet.read_collector: [
         "sample,well\na,A01\n", "sample,pool\n", "sample,pool\na,\n", "sample,pool\na,Q1\n",
     ],
-    worksheet.read_samples: ["\udcff\udcfe\0sample"],
+    pooling.worksheet.read_samples: ["\udcff\udcfe\0sample"],
 }  # fmt: skip
 
 
@@ -167,14 +158,14 @@ def test_a_file_that_cannot_be_is_refused(tmp_path, read, text):
 
 def results_of(status, invalid=()):
     valid = ~np.isin(np.arange(len(DESIGN)), invalid)
-    return Results(outcomes(DESIGN, status) & valid, valid)
+    return pooling.Results(pooling.outcomes(DESIGN, status) & valid, valid)
 
 
 def test_a_results_file_is_read_with_missing_and_invalid_pools(tmp_path):
     path = written(
         tmp_path, "pool,result,ct\nP0003,Positive,31\nP0001, neg ,\nP0002,invalid,\n"
     )
-    found = read_results(path, 4)
+    found = pooling.read_results(path, 4)
 
     assert found.positive.tolist() == [False, False, True, False]
     assert found.valid.tolist() == [True, False, True, False]
@@ -182,7 +173,7 @@ def test_a_results_file_is_read_with_missing_and_invalid_pools(tmp_path):
 
 @pytest.mark.parametrize("method", ["comp", "dd", "scomp", "integer-program"])
 def test_one_positive_in_an_array_is_found_and_certain(method):
-    report = decode(SAMPLES, DESIGN, results_of(ONE), method=method)
+    report = pooling.decode(SAMPLES, DESIGN, results_of(ONE), method=method)
 
     assert (report.positive == ONE).all()
     assert not report.retest.any()
@@ -191,7 +182,7 @@ def test_one_positive_in_an_array_is_found_and_certain(method):
 
 def test_belief_propagation_gives_posteriors():
     asked = {"method": "belief-propagation", "prevalence": 0.05}
-    report = decode(SAMPLES, DESIGN, results_of(ONE), **asked)
+    report = pooling.decode(SAMPLES, DESIGN, results_of(ONE), **asked)
 
     assert report.converged
     assert report.posterior[5] > 0.99
@@ -202,43 +193,43 @@ def test_belief_propagation_gives_posteriors():
 def test_who_has_no_valid_pool_is_to_be_tested_again(method):
     without = results_of(ONE, [0, 3])
 
-    assert decode(SAMPLES, DESIGN, without, method=method, prevalence=0.05).retest[0]
+    assert pooling.decode(SAMPLES, DESIGN, without, method=method, prevalence=0.05).retest[0]
 
 
 def test_whose_vial_was_replaced_is_to_be_tested_again():
-    report = decode(SAMPLES, DESIGN, results_of(ONE), replaced=["S5"])
+    report = pooling.decode(SAMPLES, DESIGN, results_of(ONE), replaced=["S5"])
 
     assert np.flatnonzero(report.retest).tolist() == [5]
     with pytest.raises(DataError):
-        decode(SAMPLES, DESIGN, results_of(ONE), replaced=["S99"])
+        pooling.decode(SAMPLES, DESIGN, results_of(ONE), replaced=["S99"])
 
 
 def test_a_report_is_a_new_file_of_its_owners(tmp_path):
     path = tmp_path / "report.csv"
-    decode(SAMPLES, DESIGN, results_of(ONE)).write(path)
+    pooling.decode(SAMPLES, DESIGN, results_of(ONE)).write(path)
 
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert path.read_text(encoding="utf-8").splitlines()[6] == "S5,positive,"
     with pytest.raises(DataError):
-        decode(SAMPLES, DESIGN, results_of(ONE)).write(path)
+        pooling.decode(SAMPLES, DESIGN, results_of(ONE)).write(path)
 
 
 def test_everybody_of_a_pool_that_nothing_explains_is_in_doubt():
     positive = np.zeros(7, dtype=bool)
     positive[0] = True
-    report = decode(SAMPLES, DESIGN, Results(positive, np.ones(7, dtype=bool)))
+    report = pooling.decode(SAMPLES, DESIGN, pooling.Results(positive, np.ones(7, dtype=bool)))
 
     assert np.flatnonzero(report.retest).tolist() == [0, 1, 2, 3]
 
 
 def test_an_assay_that_errs_is_taken_into_account():
-    design = kautz_singleton(12, d=2)
-    positive = outcomes(design, ONE)
+    design = pooling.kautz_singleton(12, d=2)
+    positive = pooling.outcomes(design, ONE)
     positive[np.flatnonzero(positive)[0]] = False
-    results = Results(positive, np.ones(len(design), dtype=bool))
-    asked = {"assay": Assay(sensitivity=0.9, specificity=0.999), "prevalence": 0.05}
+    results = pooling.Results(positive, np.ones(len(design), dtype=bool))
+    asked = {"assay": pooling.Assay(sensitivity=0.9, specificity=0.999), "prevalence": 0.05}
     for method in ("integer-program", "belief-propagation"):
-        assert decode(SAMPLES, design, results, method=method, **asked).positive[5]
+        assert pooling.decode(SAMPLES, design, results, method=method, **asked).positive[5]
 
 
 @pytest.mark.parametrize(
@@ -246,11 +237,11 @@ def test_an_assay_that_errs_is_taken_into_account():
     [
         ({"method": "belief-propagation"}, "prevalence"),
         ({"method": "magic"}, "method"),
-        ({"assay": Assay(sensitivity=0.9)}, "prevalence"),
-        ({"assay": Assay(sensitivity=0.9), "method": "scomp"}, ""),
-        ({"assay": Assay(sensitivity=0.9), "method": "integer-program"}, "prevalence"),
+        ({"assay": pooling.Assay(sensitivity=0.9)}, "prevalence"),
+        ({"assay": pooling.Assay(sensitivity=0.9), "method": "scomp"}, ""),
+        ({"assay": pooling.Assay(sensitivity=0.9), "method": "integer-program"}, "prevalence"),
     ],
 )
 def test_decoders_need_their_arguments(arguments, says):
     with refused(says):
-        decode(SAMPLES, DESIGN, results_of(ONE), **arguments)
+        pooling.decode(SAMPLES, DESIGN, results_of(ONE), **arguments)

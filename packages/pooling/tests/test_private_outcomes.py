@@ -10,39 +10,21 @@ import pytest
 from hypothesis import given, strategies as st
 
 import dpselect as dp
+import dpselect_pooling as pooling
 from dpselect.draws.exact import uniform
 from dpselect.draws.exact.inversion import exp_minus
 from dpselect.errors import ParameterError
-from dpselect_pooling import (
-    IndependentNoise,
-    JointNoise,
-    PooledOutcomes,
-    ReplacedSamples,
-    SwappedPools,
-    array_2d,
-    comp,
-    decoding_error,
-    doubly_balanced,
-    flip_delta,
-    flip_epsilon,
-    flip_for,
-    kautz_singleton,
-    noise_of_replaced,
-    outcome_privacy,
-    outcomes,
-    positives_found,
-)
 from support.refusals import refused
 
 DESIGNS = {
-    "array": array_2d(4, rows=2, columns=2),
-    "balanced": doubly_balanced(5, 4, weight=2, rng=np.random.default_rng(0)),
+    "array": pooling.array_2d(4, rows=2, columns=2),
+    "balanced": pooling.doubly_balanced(5, 4, weight=2, rng=np.random.default_rng(0)),
     "uneven": np.array([[1, 1, 0, 0], [1, 0, 1, 0], [1, 0, 0, 1]], dtype=bool),
     "nested": np.array([[1, 1, 0, 0], [1, 0, 1, 0], [1, 1, 1, 0]], dtype=bool),
 }
 every_design = pytest.mark.parametrize("design", DESIGNS.values(), ids=DESIGNS)
 every_relation = pytest.mark.parametrize("relation", ["substitute", "swap"])
-SQUARE = array_2d(9, rows=3, columns=3)
+SQUARE = pooling.array_2d(9, rows=3, columns=3)
 
 
 def every_set(people, size):
@@ -91,19 +73,21 @@ def independent(clean, contaminated, pools):
 @every_relation
 @pytest.mark.parametrize("chances", [(0.2, 0.2), (0.05, 0.3), (0.0, 0.4)])
 def test_independent_exchanges_lose_what_the_definition_says(design, relation, chances):
-    check(IndependentNoise(*chances), independent(*chances, len(design)), design, relation)
+    check(
+        pooling.IndependentNoise(*chances), independent(*chances, len(design)), design, relation
+    )
 
 
 @every_design
 @every_relation
 def test_flips_cost_what_exchanges_of_equal_chances_cost(design, relation):
-    noise, asked = IndependentNoise(0.2, 0.2), {"neighbours": relation}
-    epsilon = flip_epsilon(design, flip=0.2, **asked)
+    noise, asked = pooling.IndependentNoise(0.2, 0.2), {"neighbours": relation}
+    epsilon = pooling.flip_epsilon(design, flip=0.2, **asked)
 
     assert epsilon == pytest.approx(noise.epsilon(design, **asked))
-    assert flip_for(design, epsilon=epsilon, **asked) == pytest.approx(0.2)
+    assert pooling.flip_for(design, epsilon=epsilon, **asked) == pytest.approx(0.2)
     for less in (0.0, 0.7, 2.0):
-        assert flip_delta(design, flip=0.2, epsilon=less, **asked) == pytest.approx(
+        assert pooling.flip_delta(design, flip=0.2, epsilon=less, **asked) == pytest.approx(
             noise.delta(design, epsilon=less, **asked), abs=1e-12
         )
 
@@ -115,7 +99,9 @@ def test_flips_cost_what_exchanges_of_equal_chances_cost(design, relation):
     st.sampled_from(["substitute", "swap"]),
 )
 def test_a_joint_law_loses_what_the_definition_says(weights, relation):
-    noise = JointNoise({"".join(map(str, drawn)): weight for drawn, weight in weights.items()})
+    noise = pooling.JointNoise(
+        {"".join(map(str, drawn)): weight for drawn, weight in weights.items()}
+    )
     total = sum(weights.values())
     states = {drawn: weight / total for drawn, weight in weights.items()}
     check(noise, states, DESIGNS["nested"], relation)
@@ -126,26 +112,28 @@ def test_a_joint_law_loses_what_the_definition_says(weights, relation):
 def test_noise_before_pooling_is_a_case_of_noise_after_it(design, beta):
     """Equation (21): the outcomes of members and replaced people together."""
     people, bits = design.shape[1], 1 << np.arange(len(design))
-    noise = noise_of_replaced(design, beta=beta)
+    noise = pooling.noise_of_replaced(design, beta=beta)
     for members in every_set(people, 2):
         exact = np.zeros(1 << len(design))
         for replaced in every_set(people, beta):
-            exact[int(outcomes(design, members | replaced) @ bits)] += 1 / comb(people, beta)
-        law = noise.outcome_weights(int(outcomes(design, members) @ bits))
+            exact[int(pooling.outcomes(design, members | replaced) @ bits)] += 1 / comb(
+                people, beta
+            )
+        law = noise.outcome_weights(int(pooling.outcomes(design, members) @ bits))
         assert law / law.sum() == pytest.approx(exact)
-    plan = ReplacedSamples(people=people, beta=beta).plan
+    plan = pooling.ReplacedSamples(people=people, beta=beta).plan
     for epsilon in (0.0, 1.0):
         assert noise.delta(design, epsilon=epsilon, neighbours="swap") <= plan.delta + 1e-9
 
 
 @pytest.mark.parametrize("beta", [0, 1, 2])
 def test_testing_everybody_alone_loses_exactly_the_delta_of_replaced_samples(beta):
-    found = noise_of_replaced(np.eye(5), beta=beta).delta(
+    found = pooling.noise_of_replaced(np.eye(5), beta=beta).delta(
         np.eye(5), epsilon=0.5, neighbours="swap"
     )
 
     assert found == pytest.approx(1 - beta / 5)
-    assert found == pytest.approx(ReplacedSamples(people=5, beta=beta).plan.delta)
+    assert found == pytest.approx(pooling.ReplacedSamples(people=5, beta=beta).plan.delta)
 
 
 @given(
@@ -154,8 +142,8 @@ def test_testing_everybody_alone_loses_exactly_the_delta_of_replaced_samples(bet
 )
 def test_a_flip_for_an_epsilon_costs_at_most_that(epsilon, relation):
     design = DESIGNS["uneven"]
-    flip = flip_for(design, epsilon=epsilon, neighbours=relation)
-    price = flip_epsilon(design, flip=flip, neighbours=relation)
+    flip = pooling.flip_for(design, epsilon=epsilon, neighbours=relation)
+    price = pooling.flip_epsilon(design, flip=flip, neighbours=relation)
 
     assert price <= epsilon
     if 1e-9 < epsilon < 2000:
@@ -165,7 +153,7 @@ def test_a_flip_for_an_epsilon_costs_at_most_that(epsilon, relation):
 @given(flip=st.fractions(Fraction(1, 10**40), Fraction(1, 2), max_denominator=10**40))
 def test_the_price_of_an_outcome_is_rounded_up(flip):
     """e^price, enclosed by integer bounds, is at least the odds of no flip."""
-    price = outcome_privacy.outcome_epsilon(flip)
+    price = pooling.outcome_privacy.outcome_epsilon(flip)
     low, high = exp_minus(Fraction(price), 2000)
 
     assert Fraction(low, 1 << 2000) <= flip / (1 - flip)
@@ -178,17 +166,17 @@ def test_the_price_of_an_outcome_is_rounded_up(flip):
 @every_relation
 def test_a_delta_allows_fewer_flips(relation):
     asked = {"epsilon": 1.0, "neighbours": relation}
-    flip = flip_for(SQUARE, delta=0.05, **asked)
+    flip = pooling.flip_for(SQUARE, delta=0.05, **asked)
 
-    assert flip < flip_for(SQUARE, **asked)
-    assert flip_delta(SQUARE, flip=flip, **asked) == pytest.approx(0.05)
+    assert flip < pooling.flip_for(SQUARE, **asked)
+    assert pooling.flip_delta(SQUARE, flip=flip, **asked) == pytest.approx(0.05)
 
 
 @pytest.mark.parametrize(
     ("noise", "chances"),
     [
-        (IndependentNoise(0.2, Fraction(1, 3)), [0.2, 1 / 3, 7 / 15]),
-        (JointNoise({"01": 3, "22": 5}), [3 / 8, 5 / 8]),
+        (pooling.IndependentNoise(0.2, Fraction(1, 3)), [0.2, 1 / 3, 7 / 15]),
+        (pooling.JointNoise({"01": 3, "22": 5}), [3 / 8, 5 / 8]),
     ],
 )
 def test_states_are_drawn_by_their_law(noise, chances, monkeypatch):
@@ -206,27 +194,31 @@ def test_states_are_drawn_by_their_law(noise, chances, monkeypatch):
 
 
 def test_the_outcomes_are_those_of_the_states():
-    seen = outcomes(np.eye(3, dtype=bool), [True, True, False], (0, 2, 1))
+    seen = pooling.outcomes(np.eye(3, dtype=bool), [True, True, False], (0, 2, 1))
 
     assert seen.tolist() == [False, True, True]
     with refused("states"):
-        outcomes(np.eye(3, dtype=bool), [True, True, False], (0, 3, 1))
+        pooling.outcomes(np.eye(3, dtype=bool), [True, True, False], (0, 3, 1))
 
 
 def test_a_joint_law_is_drawn_and_priced():
     design = DESIGNS["array"]
-    noise = noise_of_replaced(design, beta=2)
-    query = SwappedPools(matrix=design, joint=noise.weights, epsilon=1.0, neighbours="swap")
+    noise = pooling.noise_of_replaced(design, beta=2)
+    query = pooling.SwappedPools(
+        matrix=design, joint=noise.weights, epsilon=1.0, neighbours="swap"
+    )
 
     assert query.plan.delta == noise.delta(design, epsilon=1.0, neighbours="swap")
     assert "".join(map(str, query.draw().answer)) in noise.weights
     assert dp.Query.from_json(query.to_json()) == query
     with refused("clean", "joint"):
-        SwappedPools(matrix=design, joint=noise.weights, d=1, epsilon=1.0, neighbours="swap")
+        pooling.SwappedPools(
+            matrix=design, joint=noise.weights, d=1, epsilon=1.0, neighbours="swap"
+        )
 
 
 def test_what_is_secret_is_in_no_text():
-    drawn = SwappedPools(
+    drawn = pooling.SwappedPools(
         matrix=np.eye(40), clean=0.3, contaminated=0.3, epsilon=2.0, neighbours="swap"
     ).draw()
     texts = [str(drawn), repr(drawn), drawn.to_json(), str(drawn.to_frame())]
@@ -245,7 +237,9 @@ def test_a_flip_is_drawn_with_exactly_its_chance(monkeypatch, flip):
         return [not bit for bit in bits]
 
     monkeypatch.setattr("dpselect.draws.exact.bernoulli.flipped", all_of_them)
-    released = PooledOutcomes(matrix=SQUARE, flip=flip, neighbours="swap").release(truth)
+    released = pooling.PooledOutcomes(matrix=SQUARE, flip=flip, neighbours="swap").release(
+        truth
+    )
 
     exact = flip if isinstance(flip, Fraction) else Fraction(float(flip))
     assert chances == [exact]
@@ -255,7 +249,7 @@ def test_a_flip_is_drawn_with_exactly_its_chance(monkeypatch, flip):
 
 @pytest.mark.parametrize(("people", "beta"), [(10, 3), (7, 2), (3, 1), (49, 48), (5, 5)])
 def test_replaced_samples_are_drawn_from_all_at_a_delta_that_is_rounded_up(people, beta):
-    release = ReplacedSamples(people=people, beta=beta).draw()
+    release = pooling.ReplacedSamples(people=people, beta=beta).draw()
 
     assert Fraction(release.plan.delta) >= Fraction(people - beta, people)
     assert release.plan.delta == pytest.approx(1 - beta / people, rel=1e-15)
@@ -267,42 +261,42 @@ def test_replacing_nobody_is_not_charged_for():
     budget = dp.Budget(1.0, delta=0.8, neighbours=dp.Neighbours.SWAP, composition="sum")
 
     with refused("delta"):
-        ReplacedSamples(people=10, beta=0).draw(budget=budget)
+        pooling.ReplacedSamples(people=10, beta=0).draw(budget=budget)
     assert budget.entries == ()
 
 
 @pytest.mark.parametrize(("people", "d"), [(9, 1), (9, 2), (6, 3)])
 def test_a_design_finds_as_many_positives_as_it_says_and_its_own_number(people, d):
-    design = kautz_singleton(people, d=d)
-    found = positives_found(design)
+    design = pooling.kautz_singleton(people, d=d)
+    found = pooling.positives_found(design)
 
     assert found >= d
     for size in range(min(found, people) + 1):
         for positive in every_set(people, size):
-            assert (comp(design, outcomes(design, positive)) == positive).all()
+            assert (pooling.comp(design, pooling.outcomes(design, positive)) == positive).all()
 
 
 def test_a_design_for_the_positives_alone_is_refused_with_replaced_samples():
-    small, large = kautz_singleton(100, d=2), kautz_singleton(100, d=5)
-    bound = ReplacedSamples(people=100, beta=3, matrix=large, d=2).plan.error
+    small, large = pooling.kautz_singleton(100, d=2), pooling.kautz_singleton(100, d=5)
+    bound = pooling.ReplacedSamples(people=100, beta=3, matrix=large, d=2).plan.error
 
     assert (bound.value, bound.probability) == (3.0, 1.0)
-    assert ReplacedSamples(people=100, beta=3).plan.error is None
+    assert pooling.ReplacedSamples(people=100, beta=3).plan.error is None
     for more in ({"matrix": small, "d": 2}, {"d": 2}, {"people": 99, "matrix": large, "d": 2}):
         with pytest.raises(ParameterError):
-            ReplacedSamples(**{"people": 100, "beta": 3, **more})
+            pooling.ReplacedSamples(**{"people": 100, "beta": 3, **more})
 
 
 @pytest.mark.parametrize("chances", [(0.02, 0.01), (0.1, 0.0), (0.05, 0.2)])
 def test_the_error_of_noisy_outcomes_is_as_bounded_for_every_set_of_positives(chances):
     """By definition: all outcomes of every set, decoded with the number that is named."""
-    design = kautz_singleton(9, d=2)[: 3 * 3]
-    bound = decoding_error(design, d=1, clean=chances[0], contaminated=chances[1])
+    design = pooling.kautz_singleton(9, d=2)[: 3 * 3]
+    bound = pooling.decoding_error(design, d=1, clean=chances[0], contaminated=chances[1])
     allowed = int(bound.unit.split("allows ")[1].split()[0])
     every = np.array(list(product([False, True], repeat=len(design))))
-    decoded = np.array([comp(design, seen, negative_allowed=allowed) for seen in every])
+    decoded = np.array([pooling.comp(design, seen, negative_allowed=allowed) for seen in every])
     for positive in every_set(9, 1):
-        likely = np.where(outcomes(design, positive), 1 - chances[0], chances[1])
+        likely = np.where(pooling.outcomes(design, positive), 1 - chances[0], chances[1])
         law = np.where(every, likely, 1 - likely).prod(axis=1)
         missed = (positive & ~decoded).sum(axis=1), (decoded & ~positive).sum(axis=1)
         assert law[np.maximum(*missed) <= bound.value].sum() >= bound.probability
@@ -310,10 +304,10 @@ def test_the_error_of_noisy_outcomes_is_as_bounded_for_every_set_of_positives(ch
 
 
 def test_a_plan_of_flips_states_the_error_of_its_outcomes():
-    design = kautz_singleton(50, d=4)
-    plan = PooledOutcomes(matrix=design, d=1, flip=0.001, neighbours="substitute").plan
+    design = pooling.kautz_singleton(50, d=4)
+    plan = pooling.PooledOutcomes(matrix=design, d=1, flip=0.001, neighbours="substitute").plan
 
-    assert plan.error == decoding_error(design, d=1, clean=0.001, contaminated=0.001)
+    assert plan.error == pooling.decoding_error(design, d=1, clean=0.001, contaminated=0.001)
     assert plan.error.value < 5
     with pytest.raises(ParameterError):
-        PooledOutcomes(matrix=design, d=51, flip=0.001, neighbours="substitute")
+        pooling.PooledOutcomes(matrix=design, d=51, flip=0.001, neighbours="substitute")

@@ -13,21 +13,9 @@ import dpselect as dp
 from dpselect.errors import ColumnError, DataError, NeighboursError, PublicClaimError
 from dpselect.networks import EdgeTable
 from dpselect.trees import Bins, ID3Classifier
+from dpselect_applications import tuning
 from dpselect_applications.columns import PrivateSelectKBest
 from dpselect_applications.levels import path_tree, prefix_tree
-from dpselect_applications.tuning import (
-    Geometric,
-    Logarithmic,
-    Poisson,
-    PrivateClassifier,
-    PrivateSearchCV,
-    PrivateStudy,
-    Profile,
-    StableArgmax,
-    TruncatedNegativeBinomial,
-    best_probabilities,
-    renyi_of_best,
-)  # fmt: skip
 from dpselect_applications.variants import genotype_counts
 from support.refusals import Each, fitting, refusing, releasing
 
@@ -49,34 +37,36 @@ def run_of(returned, **more):
 
 
 def profile_of(wrong):
-    Profile.of(wrong)
+    tuning.Profile.of(wrong)
 
 
 def planned(model=None, **changed):
     asked = {"epsilon": 1.0, "neighbours": "substitute", **changed}
-    PrivateClassifier(model or GaussianNB(), **asked).plan()
+    tuning.PrivateClassifier(model or GaussianNB(), **asked).plan()
 
 
 def told(run):
-    study = PrivateStudy([1], dp.BestOf(repetitions=Geometric(mean=3), epsilon_per_run=1, **AR))
+    study = tuning.PrivateStudy(
+        [1], dp.BestOf(repetitions=tuning.Geometric(mean=3), epsilon_per_run=1, **AR)
+    )
     study.ask()
     study.tell(1.0, run)
 
 
 def divergences(orders, of):
-    renyi_of_best(orders, of, repetitions=Poisson(mean=2))
+    tuning.renyi_of_best(orders, of, repetitions=tuning.Poisson(mean=2))
 
 
-RUNS = {"repetitions": Geometric(mean=3), "epsilon_per_run": 1.0, **AR}
+RUNS = {"repetitions": tuning.Geometric(mean=3), "epsilon_per_run": 1.0, **AR}
 BEST = releasing(dp.BestOf, data=[lambda: (0.5, "a")], **RUNS)
-PRICED = releasing(dp.BestOf, repetitions=Geometric(mean=3), neighbours="edge")
+PRICED = releasing(dp.BestOf, repetitions=tuning.Geometric(mean=3), neighbours="edge")
 RUN = refusing(run_of)
 LAW = refusing(lambda law: law())
 DIVERGENCES = refusing(divergences)
 PLANNED = refusing(planned)
 PROFILE = refusing(profile_of)
 SEARCH = fitting(
-    partial(PrivateSearchCV, TREE), X, Y, grid={"max_depth": [0, 1, 2]}, epsilon=20.0
+    partial(tuning.PrivateSearchCV, TREE), X, Y, grid={"max_depth": [0, 1, 2]}, epsilon=20.0
 )
 COLUMNS = fitting(
     PrivateSelectKBest, X, Y, epsilon=0.5, k=1, domains=DOMAINS, classes=["no", "yes"],
@@ -84,12 +74,12 @@ COLUMNS = fitting(
 )  # fmt: skip
 OF_PERSONS = clone(TREE).set_params(user="who", max_per_user=2)
 SEARCH_OF_PERSONS = fitting(
-    partial(PrivateSearchCV, OF_PERSONS), X, Y, grid={"max_depth": [0, 1]}, epsilon=1.0
+    partial(tuning.PrivateSearchCV, OF_PERSONS), X, Y, grid={"max_depth": [0, 1]}, epsilon=1.0
 )
 OF_LISTS = fitting(
-    partial(PrivateSearchCV, LISTS), [3], ["no"], grid={"max_depth": [0]}, epsilon=4.0
+    partial(tuning.PrivateSearchCV, LISTS), [3], ["no"], grid={"max_depth": [0]}, epsilon=4.0
 )
-STABLE = releasing(StableArgmax, data=TWO, epsilon=0.7, delta=0.02, **AR)
+STABLE = releasing(tuning.StableArgmax, data=TWO, epsilon=0.7, delta=0.02, **AR)
 
 AND = {"source": "a", "target": "b"}
 AB = pl.LazyFrame({"a": [1], "b": [2]})
@@ -123,17 +113,24 @@ ROWS = [
     BEST("mean", repetitions={"name": "geometric", "mean": 0}),
     BEST("epsilon_per_run", epsilon_per_run=0.0),
     BEST("threshold", threshold=np.nan),
-    BEST("must be Geometric", threshold=1.0, repetitions=Logarithmic(mean=3)),
-    LAW("mean", law=Each([partial(Geometric, mean=0.5), partial(Geometric, mean=1e5)])),
-    LAW("shape", law=partial(TruncatedNegativeBinomial, mean=3, shape=-1)),
-    LAW("mean", law=partial(Poisson, mean=0)),
+    BEST("must be Geometric", threshold=1.0, repetitions=tuning.Logarithmic(mean=3)),
+    LAW(
+        "mean",
+        law=Each([partial(tuning.Geometric, mean=0.5), partial(tuning.Geometric, mean=1e5)]),
+    ),
+    LAW("shape", law=partial(tuning.TruncatedNegativeBinomial, mean=3, shape=-1)),
+    LAW("mean", law=partial(tuning.Poisson, mean=0)),
     DIVERGENCES("orders", orders=Each([[2, 3], [0.5]]), of=[1]),
     DIVERGENCES("orders", orders=[3, 2], of=[1, 1]),
-    refusing(renyi_of_best, [2], [1])("below 1 has no bound", repetitions=Poisson(mean=0.5)),
-    refusing(renyi_of_best, [2], [1])("a distribution of dpselect", repetitions="poisson"),
+    refusing(tuning.renyi_of_best, [2], [1])(
+        "below 1 has no bound", repetitions=tuning.Poisson(mean=0.5)
+    ),
+    refusing(tuning.renyi_of_best, [2], [1])(
+        "a distribution of dpselect", repetitions="poisson"
+    ),
     BEST("runs must be at", data=[]),
-    refusing(best_probabilities, [1, 2], [0.5, 0.4])(
-        "probabilities", repetitions=Geometric(mean=2)
+    refusing(tuning.best_probabilities, [1, 2], [0.5, 0.4])(
+        "probabilities", repetitions=tuning.Geometric(mean=2)
     ),
     RUN("a run must return two values", returned=Each([3, (1.0, "a", 2)])),
     RUN("the score of a run must be a number, not a NoneType", returned=(None, "a")),
@@ -151,16 +148,16 @@ ROWS = [
     SEARCH_OF_PERSONS("leave out"),
     SEARCH("grid", grid=Each([{"epsilon": [1.0]}, {"deep": [1]}, 3])),
     SEARCH("method", method="best"),
-    SEARCH("must have at least one run", repetitions=Poisson(mean=3)),
+    SEARCH("must have at least one run", repetitions=tuning.Poisson(mean=3)),
     SEARCH("validation_share", validation_share=1.0),
     SEARCH("random_state", random_state=-1),
     SEARCH("criterion", grid={"criterion": ["best"]}),
     SEARCH("anchor", mechanism="anchored"),
     SEARCH("epsilon", method="all", mechanism="noisy-sequence", epsilon=1e-12),
     SEARCH("scoring", scoring=Each([3, object, lambda: 1.0])),
-    refusing(PrivateSearchCV(DummyClassifier(), {"strategy": ["prior"]}, epsilon=1.0).plan)(
-        "a DummyClassifier"
-    ),
+    refusing(
+        tuning.PrivateSearchCV(DummyClassifier(), {"strategy": ["prior"]}, epsilon=1.0).plan
+    )("a DummyClassifier"),
     SEARCH("collect the lazy frame", DataError, data=(X.lazy(), Y)),
     SEARCH("same number of records", DataError, data=(X, Y[1:])),
     SEARCH("must hold numbers or text", ColumnError, data=(DAYS, Y)),
@@ -173,10 +170,10 @@ ROWS = [
     STABLE("at least two candidates", data=ONE_CANDIDATE),
     STABLE("delta is too small", delta=1e-60),
     STABLE("the release is for add-remove neighbours", NeighboursError, data=SUBSTITUTED),
-    refusing(PrivateStudy, query=dp.BestOf(**RUNS))(
+    refusing(tuning.PrivateStudy, query=dp.BestOf(**RUNS))(
         "candidates", candidates=Each([[], [None]])
     ),
-    refusing(PrivateStudy, [1])("query", query="BestOf"),
+    refusing(tuning.PrivateStudy, [1])("query", query="BestOf"),
     LEVELS(
         "tree", tree=Each([{}, {"a": "x"}, {"a": "b", "b": "a", "c": "x", "d": "x"}, ["a"]])
     ),

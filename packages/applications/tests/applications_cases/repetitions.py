@@ -1,18 +1,13 @@
 """Laws of the number of private runs."""
 
-from dpselect_applications.tuning import (
-    Geometric,
-    Logarithmic,
-    Poisson,
-    TruncatedNegativeBinomial,
-)
+from dpselect_applications import tuning
 
 LAWS = [
-    Geometric(mean=1),
-    Geometric(mean=4),
-    Logarithmic(mean=3),
-    TruncatedNegativeBinomial(mean=2.5, shape=-0.5),
-    TruncatedNegativeBinomial(mean=6, shape=2.5),
-    Poisson(mean=0.5),
-    Poisson(mean=3),
+    tuning.Geometric(mean=1),
+    tuning.Geometric(mean=4),
+    tuning.Logarithmic(mean=3),
+    tuning.TruncatedNegativeBinomial(mean=2.5, shape=-0.5),
+    tuning.TruncatedNegativeBinomial(mean=6, shape=2.5),
+    tuning.Poisson(mean=0.5),
+    tuning.Poisson(mean=3),
 ]

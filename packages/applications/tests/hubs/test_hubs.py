@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 import dpselect as dp
-from dpselect.extend import intercepted
 from dpselect.networks import Graph
 from dpselect_applications.hubs import hubs
 from dpselect_applications.hubs.hubs import moved_together
@@ -46,45 +45,19 @@ def test_flows_are_twice_the_capped_counts():
                 assert capped(edges, cap) / 2 == pytest.approx(by_definition(edges, cap))
 
 
-@pytest.fixture(scope="module")
-def counts():
-    """Flows of every graph, node and cap; a graph is the number of its edges' bits."""
-    found = np.empty((2 ** len(PAIRS), N, len(CAPS)))
-    for code in range(len(found)):
-        edges = {pair for bit, pair in enumerate(PAIRS) if code >> bit & 1}
-        for node in range(N):
-            near = {a + b - node for a, b in edges if node in (a, b)}
-            inside = tuple(sorted(pair for pair in edges if near.issuperset(pair)))
-            found[code, node] = [capped(inside, cap) for cap in CAPS]
-    return found
+def largest_moves(counts, units):
+    """Return by the caps of all nodes, 0 for none, what one edge moves of counts together.
 
-
-def largest_moves(counts, flipped):
-    """What is moved of all counts together at most, by the caps of all nodes; 0 for none."""
-    codes = np.arange(len(counts))
-    moved = np.abs(counts[codes] - counts[codes ^ flipped]) / (2 * np.array(CAPS))
-    moved = np.concatenate([np.zeros((len(codes), N, 1)), moved], axis=2)
-    for caps in product(range(len(CAPS) + 1), repeat=N):
-        yield caps, moved[:, np.arange(N), caps].sum(axis=1).max()
-
-
-def test_caps_and_their_noise_depend_on_noisy_degrees_alone():
-    """Two graphs with one outcome of the first step: the second one is made for the same."""
-    query = dp.Hubs(nodes=6, k=1, candidates=6, epsilon=9.0)
-    noisy, made = np.array([40, 25, 3, 2, 1, -5]), []
-
-    def handle(_name, draw, args, _kwargs):
-        counts, scale = args
-        made[-1].append(scale)
-        return noisy if counts.size == noisy.size else draw()
-
-    for edges in ([(4, 5)], list(combinations(range(6), 2))):
-        made.append([])
-        with intercepted(handle):
-            query.prepare(edges)(query.plan)
-
-    assert made[0] == made[1]
-    assert len(set(made[0][1:])) == 2
+    In units of each cap; of all graphs of five nodes, all edges, all sets of hubs.
+    """
+    codes, largest = np.arange(len(counts)), {}
+    for bit in range(len(PAIRS)):
+        moved = np.abs(counts[codes] - counts[codes ^ (1 << bit)]) / units
+        moved = np.concatenate([np.zeros((len(codes), N, 1)), moved], axis=2)
+        for caps in product(range(len(units) + 1), repeat=N):
+            whole = moved[:, np.arange(N), caps].sum(axis=1).max()
+            largest[caps] = max(largest.get(caps, 0.0), whole)
+    return largest
 
 
 def test_degrees_that_may_be_noise_are_said_to_be():
@@ -95,28 +68,24 @@ def test_degrees_that_may_be_noise_are_said_to_be():
     assert query.release([(7, 7)]).usable == (False, False)
 
 
-def test_one_edge_moves_all_counts_together_by_what_the_noise_is_made_for(counts):
-    """All graphs of five nodes, all edges, all sets of hubs, all caps up to 3."""
-    largest = {}
-    for bit in range(len(PAIRS)):
-        for caps, moved in largest_moves(counts, 1 << bit):
-            largest[caps] = max(largest.get(caps, 0.0), moved)
+def test_one_edge_moves_all_counts_together_by_what_the_noise_is_made_for():
+    """Flows of every graph, node and cap; a graph is the number of its edges' bits."""
+    found = np.empty((2 ** len(PAIRS), N, len(CAPS)))
+    for code in range(len(found)):
+        edges = {pair for bit, pair in enumerate(PAIRS) if code >> bit & 1}
+        for node in range(N):
+            near = {a + b - node for a, b in edges if node in (a, b)}
+            inside = tuple(sorted(pair for pair in edges if near.issuperset(pair)))
+            found[code, node] = [capped(inside, cap) for cap in CAPS]
+    largest = largest_moves(found, 2 * np.array(CAPS))
     for caps, moved in largest.items():
         held = np.array([cap for cap in caps if cap])
-        if held.size:
-            assert moved <= moved_together(1 / held)
+        assert not held.size or moved <= moved_together(1 / held)
 
     for number in range(1, N + 1):
         of_one = (1,) * number + (0,) * (N - number)
         assert largest[of_one] == pytest.approx(moved_together(np.ones(number)))
     assert moved_together(np.ones(N)) == pytest.approx(N)
-
-
-def test_an_edge_replaced_by_another_moves_them_by_at_most_twice_that(counts):
-    for one, other in list(combinations(range(len(PAIRS)), 2))[::7]:
-        for caps, moved in largest_moves(counts, 1 << one | 1 << other):
-            held = np.array([cap for cap in caps if cap])
-            assert held.size == 0 or moved <= 2 * moved_together(1 / held)
 
 
 BY_FIRST = (2, 3, 4)
@@ -135,7 +104,7 @@ def first_betweenness(edges, node, cap):
 
 
 def test_one_edge_moves_the_betweenness_of_all_by_what_its_noise_is_made_for():
-    """All graphs of five nodes, all edges, all sets of hubs, all numbers of neighbours."""
+    """Of every number of first neighbours."""
     found = np.empty((2 ** len(PAIRS), N, len(BY_FIRST)))
     for code in range(len(found)):
         edges = [pair for bit, pair in enumerate(PAIRS) if code >> bit & 1]
@@ -147,13 +116,7 @@ def test_one_edge_moves_the_betweenness_of_all_by_what_its_noise_is_made_for():
                 assert ours == pytest.approx(found[code, :, place])
     # What rounding adds is left out here, so that the bounds are those of the proof.
     at_node, between = (one - 1 / hubs.STEPS for one in hubs.changes(np.array(BY_FIRST)))
-    codes, largest = np.arange(len(found)), {}
-    for bit in range(len(PAIRS)):
-        moved = np.abs(found[codes] - found[codes ^ (1 << bit)]) / at_node
-        moved = np.concatenate([np.zeros((len(codes), N, 1)), moved], axis=2)
-        for caps in product(range(len(BY_FIRST) + 1), repeat=N):
-            whole = moved[:, np.arange(N), caps].sum(axis=1).max()
-            largest[caps] = max(largest.get(caps, 0.0), whole)
+    largest = largest_moves(found, at_node)
     for caps, moved in largest.items():
         held = np.array([cap - 1 for cap in caps if cap], dtype=int)
         assert not held.size or moved <= moved_together((between / at_node)[held]) + 1e-12
@@ -179,10 +142,3 @@ def test_the_estimate_is_the_mean_of_random_ego_networks(density):
     estimate = hubs.estimated_betweenness(np.array([density]), np.array([float(d)]))
 
     assert np.mean(means) == pytest.approx(estimate[0], rel=0.02)
-
-
-def test_what_is_shown_is_named():
-    asked = {"nodes": 6, "k": 2, "metric": "ego-betweenness"}
-    shown = [dp.Hubs(**asked, epsilon=epsilon).heads()[1] for epsilon in (0.5, 50.0)]
-
-    assert [one.split(",")[0] for one in shown] == ["degree", "ego-betweenness"]

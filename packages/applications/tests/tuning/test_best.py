@@ -19,26 +19,19 @@ from applications_cases.repetitions import LAWS
 from dpselect.budget.zcdp import rho_of_pure
 from dpselect.draws.exact.inversion import resolve
 from dpselect.extend import intercepted
-from dpselect_applications.tuning import (
-    Geometric,
-    Poisson,
-    TruncatedNegativeBinomial,
-    best_probabilities,
-    drawing,
-    renyi_of_best,
-)
+from dpselect_applications import tuning
 from dpselect_applications.tuning.repetitions import rho_of_best
 from dpselect_conformance import replay
 
 every_law = pytest.mark.parametrize("law", LAWS, ids=repr)
-ways = [(law, None) for law in LAWS] + [(Geometric(mean=4), 1.0)]
+ways = [(law, None) for law in LAWS] + [(tuning.Geometric(mean=4), 1.0)]
 every_way = pytest.mark.parametrize(("law", "threshold"), ways, ids=repr)
 
 
 def numbers_of(law, most):
     """The law of the number: Poisson's, or ``binom(k + η - 1, k) (1 - γ)^k`` from 1 on."""
     k = np.arange(1, most)
-    if isinstance(law, Poisson):
+    if isinstance(law, tuning.Poisson):
         return stats.poisson.pmf(np.arange(most + 1), law.mean)
     weights = np.cumprod([1.0, *((k + law.shape) / (k + 1) * (1 - law.stop))])
     return np.array([0.0, *(weights / weights.sum())])
@@ -69,7 +62,7 @@ def by_definition(law, scores, one_run, threshold, most=400):
 def test_the_law_is_the_sum_over_all_numbers_of_runs(law, threshold):
     scores = np.array([0.0, 2.0, 1.0, 2.0])
     one_run = np.array([0.4, 0.1, 0.3, 0.2])
-    exact = best_probabilities(scores, one_run, repetitions=law, threshold=threshold)
+    exact = tuning.best_probabilities(scores, one_run, repetitions=law, threshold=threshold)
 
     assert exact == pytest.approx(by_definition(law, scores, one_run, threshold), abs=1e-12)
 
@@ -95,7 +88,9 @@ def neighbouring_laws(epsilon, steps=3):
 @every_way
 def test_the_price_is_the_largest_loss_over_all_pairs_of_runs(law, threshold, epsilon):
     """Outcomes, and that there is none: no more than the price, and the price is attained."""
-    release = partial(best_probabilities, [0.0, 1.0, 2.0], repetitions=law, threshold=threshold)
+    release = partial(
+        tuning.best_probabilities, [0.0, 1.0, 2.0], repetitions=law, threshold=threshold
+    )
     worst = 0.0
     for pair in neighbouring_laws(epsilon):
         here, there = (np.append(law, 1 - law.sum()) for law in map(release, pair))
@@ -113,7 +108,7 @@ def test_the_price_is_the_largest_loss_over_all_pairs_of_runs(law, threshold, ep
 def test_every_start_of_ten_bits_is_decided_as_the_running_sums_say(law):
     """What is decided lies within the part of its number, and few starts are left open."""
     sums = np.concatenate([[0.0], np.cumsum(numbers_of(law, 400))])
-    weights, still_open = drawing.weights(law.number_distribution, 10), 0
+    weights, still_open = tuning.drawing.weights(law.number_distribution, 10), 0
     for start in range(2**10):
         number = resolve(weights, start, 10)
         if number is None:
@@ -129,7 +124,7 @@ def test_every_start_of_ten_bits_is_decided_as_the_running_sums_say(law):
 def test_weights_and_what_is_beyond_them_are_enclosed(law, known):
     """By fractions; of the largest number on, 2,000 more are summed up."""
     law = law.number_distribution
-    weights = drawing.weights(law, known)
+    weights = tuning.drawing.weights(law, known)
     exact = Fraction(1 << 2 * known + 64)
     k = law.first
     for (low, high), (next_low, next_high) in pairwise(
@@ -174,14 +169,14 @@ BASES = {
 def test_renyi_divergences_are_those_of_dp_accounting(base, mean, shape):
     event, relation = BASES[base]
     law = (
-        Poisson(mean=mean)
+        tuning.Poisson(mean=mean)
         if shape == np.inf
-        else TruncatedNegativeBinomial(mean=mean, shape=shape)
+        else tuning.TruncatedNegativeBinomial(mean=mean, shape=shape)
     )
     one, theirs = (RdpAccountant(neighboring_relation=relation) for _ in range(2))
     one.compose(event)
     theirs.compose(ComposedDpEvent([RepeatAndSelectDpEvent(event, mean, shape)]))
-    ours = renyi_of_best(one._orders, one._rdp, repetitions=law)
+    ours = tuning.renyi_of_best(one._orders, one._rdp, repetitions=law)
 
     if shape == np.inf:  # there they are not made to rise with the order
         assert (ours <= theirs._rdp * (1 + 1e-12)).all()
@@ -202,7 +197,8 @@ def test_rho_bounds_every_renyi_divergence_of_real_pairs(epsilon, rho):
             if any(renyi(*pair, order) > rho * order for order, pair in orders):
                 continue
             here, there = (
-                best_probabilities([0, 1, 2], each, repetitions=law) for each in (one, other)
+                tuning.best_probabilities([0, 1, 2], each, repetitions=law)
+                for each in (one, other)
             )
             for order in (1.001, 2.0, 8.0, 64.0):
                 assert renyi(here, there, order) <= order * bound * (1 + 1e-9)
@@ -215,7 +211,11 @@ def renyi(p, q, order):
     return float(np.logaddexp.reduce(logs)) / (order - 1)
 
 
-PUBLIC = {"repetitions": Geometric(mean=3), "epsilon_per_run": 1.0, "neighbours": "add-remove"}
+PUBLIC = {
+    "repetitions": tuning.Geometric(mean=3),
+    "epsilon_per_run": 1.0,
+    "neighbours": "add-remove",
+}
 
 
 def of_votes(votes, claimed=1.0, used=1.0, **more):
@@ -231,7 +231,7 @@ def test_a_replay_sees_a_run_that_costs_more_than_it_claims():
 
 
 def test_nothing_is_released_below_the_threshold_or_without_a_run():
-    runs, few = [lambda: (0.5, "a")], PUBLIC | {"repetitions": Poisson(mean=1e-9)}
+    runs, few = [lambda: (0.5, "a")], PUBLIC | {"repetitions": tuning.Poisson(mean=1e-9)}
 
     assert dp.BestOf(threshold=1.0, **PUBLIC).release(runs).answer == ()
     assert dp.BestOf(**few).release(runs).answer == ()

@@ -11,19 +11,12 @@ import pytest
 import dpselect as dp
 from applications_cases import repetitions
 from dpselect.budget import zcdp
-from dpselect_applications.tuning import (
-    Geometric,
-    Logarithmic,
-    Profile,
-    best_probabilities,
-    profile_of_best,
-    profiles,
-)
+from dpselect_applications import tuning
 from dpselect_applications.tuning.profiles import of_zcdp
 from dpselect_applications.tuning.repetitions import Repetitions
 from support.refusals import refused
 
-LAWS = [*repetitions.LAWS, Logarithmic(mean=30)]
+LAWS = [*repetitions.LAWS, tuning.Logarithmic(mean=30)]
 every_law = pytest.mark.parametrize("law", LAWS, ids=repr)
 RATIOS = np.exp(np.linspace(0, 4, 41))
 GRID = 6
@@ -55,14 +48,14 @@ def exact_profile(pairs):
         some = (one > 0) & (other > 0)
         ratios = one[some] / other[some]
         corners |= {*ratios[ratios > 1], *(1 / ratios[ratios < 1])}
-    return Profile.of([(log(t), true_profile(pairs, t)) for t in corners])
+    return tuning.Profile.of([(log(t), true_profile(pairs, t)) for t in corners])
 
 
 def excesses(law):
     """Yield by how much true deltas are above the bound, for all pairs of laws of a run."""
     for pair in combinations(SIMPLEX, 2):
-        bound = profile_of_best(np.log(RATIOS), exact_profile([pair]), repetitions=law)
-        best = [best_probabilities([0, 1, 2], one, repetitions=law) for one in pair]
+        bound = tuning.profile_of_best(np.log(RATIOS), exact_profile([pair]), repetitions=law)
+        best = [tuning.best_probabilities([0, 1, 2], one, repetitions=law) for one in pair]
         truth = [true_profile([best], ratio) for ratio in RATIOS]
         yield float((truth - bound).max())
 
@@ -70,11 +63,11 @@ def excesses(law):
 @pytest.fixture
 def coarse(monkeypatch):
     """Few cells and points, between which the bound holds as well."""
-    monkeypatch.setattr(profiles, "CELLS", 200)
-    monkeypatch.setattr(profiles, "SAMPLED", profiles.SAMPLED[::-50][::-1])
-    profiles._mixture.cache_clear()
+    monkeypatch.setattr(tuning.profiles, "CELLS", 200)
+    monkeypatch.setattr(tuning.profiles, "SAMPLED", tuning.profiles.SAMPLED[::-50][::-1])
+    tuning.profiles._mixture.cache_clear()
     yield
-    profiles._mixture.cache_clear()
+    tuning.profiles._mixture.cache_clear()
 
 
 @pytest.mark.slow
@@ -96,7 +89,7 @@ def test_the_stated_epsilon_holds_for_all_runs_of_that_epsilon(law, delta):
     corners = exact_profile(near)
     stated = zip(corners.ratios, corners.deltas, strict=True)
     best = [
-        tuple(best_probabilities(range(4), one, repetitions=law) for one in pair)
+        tuple(tuning.best_probabilities(range(4), one, repetitions=law) for one in pair)
         for pair in near
     ]
     asked = dp.BestOf(
@@ -112,12 +105,12 @@ def test_the_stated_epsilon_holds_for_all_runs_of_that_epsilon(law, delta):
 def test_pairs_and_functions_bound_the_same_curve():
     curve, pairs = of_zcdp(0.1), [(e, zcdp.delta_of(0.1, e)) for e in (0.5, 1.0, 2.0, 4.0)]
 
-    profile, of_pairs = Profile.of(curve), Profile.of(pairs)
+    profile, of_pairs = tuning.Profile.of(curve), tuning.Profile.of(pairs)
     for epsilon in (0.2, 0.7, 3.0):
         by_function, by_pairs = (float(one.at(exp(epsilon))) for one in (profile, of_pairs))
         assert curve(epsilon) <= by_function * (1 + 1e-9) <= by_pairs * (1 + 1e-9)
         assert by_function == pytest.approx(curve(epsilon), rel=1e-3)
-    both = Profile.of(curve, [(0.5, 1e-3)])
+    both = tuning.Profile.of(curve, [(0.5, 1e-3)])
     assert profile.allows(both)
     assert not both.allows(profile)
 
@@ -139,7 +132,7 @@ def test_a_run_that_states_more_is_refused():
     votes = dp.Objective([1.0, 2.0], dp.GlobalSensitivity(1, "edge"))
     run = partial(dp.PermuteAndFlip(epsilon=0.5).release, votes)
     own = run().plan
-    asked = {"repetitions": Geometric(mean=3), "neighbours": "edge", "delta": 1e-3}
+    asked = {"repetitions": tuning.Geometric(mean=3), "neighbours": "edge", "delta": 1e-3}
 
     for fits in ({"rho_per_run": own.rho}, {"profile_per_run": [(0.5, 0.0)]}):
         assert len(dp.BestOf(**asked, **fits).release([lambda: (1.0, run())]).answer) == 1

@@ -11,11 +11,7 @@ import pytest
 from dpselect.neighbours import Neighbours
 from dpselect.trees import Bins, ID3Classifier, MultiObjectiveTreeClassifier
 from dpselect.trees.records import Rows
-from dpselect_applications.tuning import (
-    Geometric,
-    Logarithmic,
-    PrivateSearchCV,
-)
+from dpselect_applications import tuning
 from dpselect_applications.tuning.train_validation import validation_part
 
 DOMAINS = {"colour": ["red", "green", "blue"], "age": Bins(18, 90, bins=4)}
@@ -33,7 +29,9 @@ PUBLIC = {"domains": DOMAINS, "classes": ["no", "yes"], "max_records": 5000}
 
 
 def search(grid, **changed):
-    return PrivateSearchCV(ID3Classifier(1.0, **PUBLIC), grid, **{"epsilon": 20.0, **changed})
+    return tuning.PrivateSearchCV(
+        ID3Classifier(1.0, **PUBLIC), grid, **{"epsilon": 20.0, **changed}
+    )
 
 
 def test_the_way_is_chosen_by_the_epsilon_that_a_fit_gets():
@@ -41,7 +39,7 @@ def test_the_way_is_chosen_by_the_epsilon_that_a_fit_gets():
 
     assert two.mechanism == ("PermuteAndFlip(epsilon=1.0) of 2 candidates, each at 0.5")
     assert "best of Geometric(mean=30" in three.mechanism
-    few = search({"max_depth": [0, 1, 2]}, repetitions=Logarithmic(mean=3), method="all")
+    few = search({"max_depth": [0, 1, 2]}, repetitions=tuning.Logarithmic(mean=3), method="all")
     assert "3 candidates, each at 6.66667" in few.plan().mechanism
 
 
@@ -81,7 +79,7 @@ def test_a_released_score_needs_no_validation():
         return best.true_positive_rate + best.true_negative_rate
 
     for method in ("repeat", "all"):
-        found = PrivateSearchCV(
+        found = tuning.PrivateSearchCV(
             evolved, {"max_depth": [1, 3]}, epsilon=30.0, scoring=rates, method=method
         ).fit(x, y)
         assert found.best_score_ == rates(found.best_estimator_) > 1.2
@@ -120,7 +118,7 @@ def test_no_record_and_no_part_of_the_key_ends_a_search(kind, method):
         *((rows, ["no", one, "yes"]) for one in odd),
     ]
     made = kind(1.0, domains=[["a", "b"], Bins(0, 9)], classes=["no", "yes"], max_records=100)
-    asked = {"epsilon": 4.0, "method": method, "repetitions": Geometric(mean=2)}
+    asked = {"epsilon": 4.0, "method": method, "repetitions": tuning.Geometric(mean=2)}
     for seed in range(3):
-        few = PrivateSearchCV(made, {"max_depth": [0, 1]}, random_state=seed, **asked)
+        few = tuning.PrivateSearchCV(made, {"max_depth": [0, 1]}, random_state=seed, **asked)
         assert all(few.fit(*table).best_index_ in {0, 1} for table in tables)

@@ -1,7 +1,7 @@
 """StableArgmax: its hockey-stick divergence by enumeration, its law, replay, refusals."""
 
 from functools import partial
-from itertools import combinations_with_replacement, product
+from itertools import combinations_with_replacement
 from math import exp
 
 import numpy as np
@@ -9,7 +9,6 @@ import pytest
 
 import dpselect as dp
 from dpselect_applications.tuning import StableArgmax, stable
-from dpselect_conformance import replay
 
 EPSILON, DELTA = 0.7, 0.02
 STABLE = StableArgmax(epsilon=EPSILON, delta=DELTA, neighbours="add-remove")
@@ -88,10 +87,3 @@ def test_the_lead_that_is_needed_inverts_the_law():
         )
         assert STABLE.probabilities(gaps)[0] >= wanted
         assert lead == 0 or STABLE.design().chances[lead - 1] < wanted * 2**256
-
-
-def test_a_replay_finds_the_exact_loss():
-    for x, y in product(((0,) * 6 + (1,) * 3,), ((0,) * 6 + (1,) * 4, (0,) * 5 + (1,) * 3)):
-        reports = [replay(lambda t: STABLE.release(votes(t)), x, y) for _ in range(5)]
-        assert all(report.ok for report in reports)
-        assert max(report.share for report in reports) == pytest.approx(1)

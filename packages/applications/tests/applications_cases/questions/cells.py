@@ -10,19 +10,10 @@ from truth.questions.maps import asked_of
 
 def right_cells(cells, noisy, counts, box, grid, k, above=None):
     """Return whether cells are those of the most points, most first, and their counts true."""
-    width, height = (box[2] - box[0]) / grid[0], (box[3] - box[1]) / grid[1]
-    at = [
-        (round((one[0] - box[0]) / width), round((one[1] - box[1]) / height)) for one in cells
-    ]
-    sides = [
-        (
-            box[0] + x * width,
-            box[1] + y * height,
-            box[0] + (x + 1) * width,
-            box[1] + (y + 1) * height,
-        )
-        for x, y in at
-    ]
+    low, size = np.array(box[:2]), (np.array(box[2:]) - box[:2]) / grid
+    corners = np.reshape(cells, (-1, 4))[:, :2]
+    at = [tuple(one) for one in np.round((corners - low) / size).astype(int).tolist()]
+    sides = [[*(low + size * one), *(low + size * np.add(one, 1))] for one in at]
     of = [counts[one] for one in at]
     best = sorted([*counts.values(), *[0] * (grid[0] * grid[1] - len(counts))], reverse=True)
     if above is not None:

@@ -1,15 +1,14 @@
 """Levels, series and variants: counts of rows or people, as pages define them."""
 
 from collections import Counter
-from itertools import product
 
 import numpy as np
 import polars as pl
 from hypothesis import strategies as st
-from scipy import stats
 
 import dpselect as dp
-from truth.question import RELATIONS, Question, Rows, asked, close, runs
+from truth.calls import Call, best_first, released
+from truth.question import RELATIONS, Rows, asked, close, runs
 
 TREES = [
     {"a": "x", "b": "x", "c": "y", "d": "y", "e": "y"},
@@ -106,74 +105,29 @@ def series_asked(draw, *, persons=False):
     return asked(dp.Series, given, data, right)
 
 
-def changes(copies, wanted):
-    """Return how many of some people must change to have so many copies: (0, 1, 2) copies."""
-    more = wanted - (copies[1] + 2 * copies[2])
-    none = copies[0] if more > 0 else copies[2]
-    more = abs(more)
-    by_two = min(none, more // 2)
-    left = more - 2 * by_two
-    return by_two + left if left <= copies[1] + (none - by_two) else 10**9
-
-
-def distances(tables, significance):
-    """Return by variant how many people must change until it changes sides, with a sign."""
-    threshold = stats.chi2.isf(significance, 1)
-    found = []
-    for groups in tables:
-        sizes = [2 * sum(group) for group in groups]
-
-        def significant(a, b, sizes=sizes):
-            total, people = a + b, sum(sizes)
-            if total in {0, people}:
-                return False
-            cross = a * (sizes[1] - b) - b * (sizes[0] - a)
-            chi = people * cross**2 / (sizes[0] * sizes[1] * total * (people - total))
-            return chi >= threshold
-
-        now = significant(*(group[1] + 2 * group[2] for group in groups))
-        least = min(
-            (
-                sum(changes(group, one) for group, one in zip(groups, both, strict=True))
-                for both in product(*(range(size + 1) for size in sizes))
-                if significant(*both) != now
-            ),
-            default=10**9,
-        )
-        found.append(least - 1 if now else -least)
-    return found
-
-
 @st.composite
 def variants_asked(draw):
-    """The variants of the largest distance, most first."""
+    """The variants of the largest scores, which ``test_top_variants.py`` holds to be right."""
     cases, controls = draw(st.integers(2, 12)), draw(st.integers(2, 12))
-    split = [
-        st.tuples(st.integers(0, n), st.integers(0, n)).map(
-            lambda pair, n=n: (
-                n - min(sum(pair), n),
-                max(min(pair[0], n - pair[1]), 0),
-                pair[1],
-            )
-        )
-        for n in (cases, controls)
-    ]
-    tables = draw(st.lists(st.tuples(*split), min_size=1, max_size=5))
-    significance = draw(st.sampled_from([0.05, 0.01, 1e-3]))
-    k = draw(st.integers(1, len(tables)))
-    counts = np.array([[*one[1:], *two[1:]] for one, two in tables])
-    truth = distances(tables, significance)
+    one, two = (
+        st.tuples(st.integers(0, n // 2), st.integers(0, n // 2)) for n in (cases, controls)
+    )
+    counts = np.array(
+        draw(st.lists(st.builds(tuple.__add__, one, two), min_size=1, max_size=5))
+    )
+    k = draw(st.integers(1, len(counts)))
     given = {
-        "variants": len(tables), "cases": cases, "controls": controls, "k": k,
-        "significance": significance, "epsilon": draw(st.sampled_from([1e3, 1e5])),
+        "variants": len(counts), "cases": cases, "controls": controls, "k": k,
+        "significance": draw(st.sampled_from([0.05, 0.01, 1e-3])),
+        "epsilon": draw(st.sampled_from([1e3, 1e5])),
     }  # fmt: skip
+    query = Call("dp.TopVariants", **given)
+    truth = query.made().objective(counts).scores
 
     def right(release):
-        of = [truth[at] for at in release.answer]
-        return of == sorted(truth, reverse=True)[:k] or f"{release.answer}: {of} of {truth}"
+        return best_first(release.answer, dict(enumerate(truth)), k, 0)
 
-    text = f"dp.TopVariants(**{given}).release(np.array({counts.tolist()}))"
-    return Question(text, lambda: dp.TopVariants(**given).release(counts), right)
+    return released(query, Call("np.array", counts.tolist()), right)
 
 
 QUESTIONS = {

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from truth.calls import Call, released
-from truth.question import Question
+from truth.question import RELATIONS, Question
 
 
 def either(seed, n, held, *, written):
@@ -24,18 +24,11 @@ def searched(draw, *, written=False, method="auto"):
     is asked for.
     """
     seed, n = draw(st.integers(0, 10**6)), draw(st.sampled_from([200, 400]))
-    held, neighbours = (
-        draw(st.sampled_from(["array", "rows"])),
-        draw(st.sampled_from(["add-remove", "substitute"])),
-    )
+    held = draw(st.sampled_from(["array", "rows"]))
     tree = Call(
-        "dp.trees.ID3Classifier",
-        epsilon=1.0,
-        domains=[[0, 1], [0, 1]],
-        classes=draw(st.sampled_from([[0, 1], [1, 0]])),
-        max_records=n,
-        neighbours=neighbours,
-    )
+        "dp.trees.ID3Classifier", epsilon=1.0, domains=[[0, 1], [0, 1]], max_records=n,
+        classes=draw(st.sampled_from([[0, 1], [1, 0]])), neighbours=draw(RELATIONS),
+    )  # fmt: skip
     grid = draw(st.sampled_from([[1, 2], [2, 1], [2, 0, 1, 1, 0]]))
     fields = {"epsilon": 1e6, "method": method}
     fields["validation_share"] = share = draw(st.sampled_from([0.3, 0.5]))
@@ -64,22 +57,36 @@ def run(score):
     return lambda: (score, f"output of {score}")
 
 
+RUNS = {"epsilon_per_run": 1.0, "neighbours": "add-remove"}
 scores_of_runs = st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=8)
 
 
 @st.composite
-def best_of(draw):
-    """With 25 times as many runs as there are, all are tried but for one in 10^9 releases."""
+def best_of(draw, *, elsewhere=False):
+    """With 25 times as many runs as there are, all are tried but for one in 10^9 releases.
+
+    Elsewhere they are made by whoever asks a study.
+    """
     scores = draw(scores_of_runs)
     repetitions = Call("dp.tuning.Poisson", mean=25.0 * len(scores))
-    fields = {"epsilon_per_run": 1.0, "neighbours": "add-remove", "delta": 1e-6}
-    query = Call("dp.BestOf", repetitions=repetitions, **fields)
+    query = Call("dp.BestOf", repetitions=repetitions, **RUNS, delta=1e-6)
     best = max(scores)
+    wanted = (best, f"output of {best}") if elsewhere else f"output of {best}"
 
     def right(release):
         found = release.answer, release.noisy_scores
-        return found == ((f"output of {best}",), (best,)) or f"{found}"
+        return found == ((wanted,), (best,)) or f"{found}"
 
+    study = Call("dp.tuning.PrivateStudy", scores, query)
+
+    def ask():
+        made_study = study.made()
+        for score in made_study:
+            made_study.tell(score, f"output of {score}")
+        return made_study.release
+
+    if elsewhere:
+        return Question(f"study = {study!r}; told its candidates", ask, right)
     return released(query, [Call(run, one) for one in scores], right)
 
 
@@ -90,9 +97,8 @@ def first_above(draw):
     threshold = draw(
         st.sampled_from([max(scores), min(scores), sorted(scores)[len(scores) // 2]])
     )
-    fields = {"epsilon_per_run": 1.0, "neighbours": "add-remove"}
     repetitions = Call("dp.tuning.Geometric", mean=256)
-    query = Call("dp.BestOf", repetitions=repetitions, threshold=threshold, **fields)
+    query = Call("dp.BestOf", repetitions=repetitions, threshold=threshold, **RUNS)
 
     def right(release):
         if not release.answer:
@@ -104,48 +110,18 @@ def first_above(draw):
 
 
 @st.composite
-def studied(draw):
-    """The best of runs that are made elsewhere."""
-    scores = draw(scores_of_runs)
-    fields = {"epsilon_per_run": 1.0, "neighbours": "add-remove", "delta": 1e-6}
-    repetitions = Call("dp.tuning.Poisson", mean=25.0 * len(scores))
-    query = Call("dp.BestOf", repetitions=repetitions, **fields)
-    study = Call("dp.tuning.PrivateStudy", scores, query)
-
-    def ask():
-        made_study = study.made()
-        for candidate in made_study:
-            made_study.tell(candidate, "a model")
-        return made_study.release
-
-    return Question(
-        f"study = {study!r}; [study.tell(one, 'a model') for one in study]",
-        ask,
-        lambda release: release.answer == ((max(scores), "a model"),) or f"{release.answer}",
-    )
-
-
-@st.composite
 def stable(draw):
     """The best where it leads by three steps or more, else it or nothing."""
     scores = draw(st.lists(st.integers(-(10**6), 10**6), min_size=2, max_size=8))
     monotone, bound = draw(st.booleans()), draw(st.sampled_from([1, 10, 1000]))
-    objective = Call(
-        "dp.Objective",
-        scores,
-        Call("dp.GlobalSensitivity", bound, "substitute"),
-        monotone=monotone,
-    )
+    by_one = Call("dp.GlobalSensitivity", bound, "substitute")
+    objective = Call("dp.Objective", scores, by_one, monotone=monotone)
     query = Call("dp.StableArgmax", epsilon=200.0, delta=1e-9, neighbours="substitute")
     second, best = sorted(scores)[-2:]
     clear = best - second >= 4 * 2 * bound
 
     def right(release):
-        answers = (
-            [(scores.index(best),)]
-            if clear
-            else [(), *((i,) for i, x in enumerate(scores) if x == best)]
-        )
+        answers = [(at,) for at, one in enumerate(scores) if one == best] + [()] * (not clear)
         return release.answer in answers or f"{release.answer} not in {answers}"
 
     return released(query, objective, right)
@@ -157,6 +133,6 @@ QUESTIONS = {
     "PrivateSearchCV of text": searched(written=True),
     "BestOf": best_of(),
     "BestOf threshold": first_above(),
-    "PrivateStudy": studied(),
+    "PrivateStudy": best_of(elsewhere=True),
     "StableArgmax": stable(),
 }

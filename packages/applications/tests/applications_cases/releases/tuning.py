@@ -10,14 +10,7 @@ import dpselect as dp
 from dpselect.draws.exact import noisy_counts
 from dpselect.neighbours import Neighbours
 from dpselect.trees import ID3Classifier
-from dpselect_applications.tuning import (
-    Geometric,
-    Logarithmic,
-    Poisson,
-    PrivateSearchCV,
-    PrivateStudy,
-    TruncatedNegativeBinomial,
-)
+from dpselect_applications import tuning
 from dpselect_conformance import ReleaseCase
 from support.releases.trees import PAIRS, PUBLIC, pair_in_memory
 
@@ -53,10 +46,10 @@ def best(repetitions, **more):
 
 def studied():
     """The same runs, asked for one by one, whose draws stay secret."""
-    case = best(Poisson(mean=3), delta=0.01)
+    case = best(tuning.Poisson(mean=3), delta=0.01)
 
     def ask(votes, budget):
-        study = PrivateStudy(["ab", "bc", "ca"], case.query, budget=budget)
+        study = tuning.PrivateStudy(["ab", "bc", "ca"], case.query, budget=budget)
         for names in study:
             study.tell(*run(votes, names, 0.5))
         return study.release
@@ -65,12 +58,12 @@ def studied():
 
 
 def search(relation, method):
-    made = PrivateSearchCV(
+    made = tuning.PrivateSearchCV(
         ID3Classifier(1.0, **PUBLIC, neighbours=relation),
         {"max_depth": [1, 2]},
         epsilon=1.0,
         method=method,
-        repetitions=Geometric(mean=3),
+        repetitions=tuning.Geometric(mean=3),
     )
     query = made.query(["sky", "wind"])
 
@@ -106,14 +99,14 @@ CASES = [
         pair=led_votes,
         delta=0.01,
     ),
-    best(Geometric(mean=3)),
+    best(tuning.Geometric(mean=3)),
     best({"name": "geometric", "mean": 3}, threshold=5.0),
-    best(Logarithmic(mean=3)),
-    best(TruncatedNegativeBinomial(mean=3, shape=0.5)),
-    best(Poisson(mean=3)),
-    best(Geometric(mean=3), delta=0.01),
+    best(tuning.Logarithmic(mean=3)),
+    best(tuning.TruncatedNegativeBinomial(mean=3, shape=0.5)),
+    best(tuning.Poisson(mean=3)),
+    best(tuning.Geometric(mean=3), delta=0.01),
     studied(),
-    best(Poisson(mean=3), profile_per_run=[(0.5, 0.0)], delta=0.01),
+    best(tuning.Poisson(mean=3), profile_per_run=[(0.5, 0.0)], delta=0.01),
     *(
         one
         for relation in (RELATION, Neighbours.SUBSTITUTE)
