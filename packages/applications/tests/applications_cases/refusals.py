@@ -153,7 +153,7 @@ ROWS = [
     SEARCH("random_state", random_state=-1),
     SEARCH("criterion", grid={"criterion": ["best"]}),
     SEARCH("anchor", mechanism="anchored"),
-    SEARCH("epsilon", method="all", mechanism="noisy-sequence", epsilon=1e-12),
+    SEARCH("is too small", method="all", mechanism="noisy-sequence", epsilon=1e-12),
     SEARCH("scoring", scoring=Each([3, object, lambda: 1.0])),
     refusing(
         tuning.PrivateSearchCV(DummyClassifier(), {"strategy": ["prior"]}, epsilon=1.0).plan

@@ -211,13 +211,13 @@ def rho_of(losses: Sequence[Loss]) -> float:
 
 
 def _over(epsilon: float, delta: float, rho: float, plan: Plan) -> Iterator[str]:
-    # Beside a delta no rho is charged but what epsilon implies.
-    if plan.delta == 0 and rho > plan.rho * (1 + ROUNDING):
-        yield f"the draws use rho {rho:.6g}, the plan states {plan.rho:.6g}"
     if epsilon > plan.epsilon * (1 + ROUNDING):
         yield f"the draws use epsilon {epsilon:.6g}, the plan states {plan.epsilon:.6g}"
     if delta > plan.delta * (1 + DELTA_ROUNDING):
         yield f"the draws use delta {delta:.6g}, the plan states {plan.delta:.6g}"
+    # Beside a delta no rho is charged but what epsilon implies.
+    if plan.delta == 0 and rho > plan.rho * (1 + ROUNDING):
+        yield f"the draws use rho {rho:.6g}, the plan states {plan.rho:.6g}"
 
 
 def _run_again(
