@@ -316,7 +316,8 @@ class _Replay:
         used, runs = self.losses, self.runs
         self.losses, self.runs = outside, within
         if cost is not None:
-            self.losses.append(Loss(*cost(max(runs or [], default=0.0)), zcdp=0.0))
+            epsilon, delta = cost(max(runs or [], default=0.0))
+            self.losses.append(Loss(epsilon, delta, zcdp=0.0))
         elif within is not None:
             within.append(compose(used, inf, 0.0)[0])
         return output
