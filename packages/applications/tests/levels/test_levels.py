@@ -30,12 +30,7 @@ TREES = {
     "a chain": {"a": "x", "b": "x", "x": "y", "c": "y", "y": "z", "d": "z"},
     "an only child": {"a": "x", "x": "y", "b": "z", "c": "z"},
 }
-LARGER = {
-    "three levels": {
-        "a": "x", "b": "x", "c": "y", "d": "y", "e": "z", "f": "z",
-        "x": "p", "y": "p", "p": "r", "z": "r",
-    }
-}
+LARGER = {"three levels": dict(zip("abcdefxypz", "xxyyzzpprr", strict=True))}
 SHAPES = {name: Hierarchy.of(tree).shape.children for name, tree in (TREES | LARGER).items()}
 every_tree = pytest.mark.parametrize("tree", TREES.values(), ids=TREES)
 MOST = 4
