@@ -47,7 +47,7 @@ def by_enumeration(query, d, size):
 def test_errors_are_the_means_over_everything_that_is_drawn(d):
     n = 6
     query = Subset(n=n, epsilon=1.5, size_share=0.4)
-    chances = [law_of_size(size, d, n, query.design().scale) for size in range(n + 1)]
+    chances = [law_of_size(size, d, n, query.design().retrieval.scale) for size in range(n + 1)]
     means = [by_enumeration(query, d, size) for size in range(n + 1)]
 
     for place, stated in enumerate(query.errors(d)):
@@ -59,7 +59,7 @@ def test_errors_are_the_means_over_everything_that_is_drawn(d):
 def test_errors_of_a_released_size_are_the_mean_over_the_numbers_it_may_stem_from():
     n, size = 6, 2
     query = Subset(n=n, epsilon=1.5, size_share=0.4)
-    chances = [exp(-abs(size - d) / query.design().scale) for d in range(n + 1)]
+    chances = [exp(-abs(size - d) / query.design().retrieval.scale) for d in range(n + 1)]
     means = [by_enumeration(query, d, size) for d in range(n + 1)]
 
     for place, stated in enumerate(query.errors_given(size)):

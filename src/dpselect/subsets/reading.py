@@ -160,16 +160,3 @@ def checked_members(members: Any, n: int) -> list[int]:  # noqa: ANN401 -- check
             f"members holds a position that does not exist; positions go from 0 to {n - 1}"
         )
     return [int(person) for person in distinct]
-
-
-def check_number(members: Sequence[int], d: int) -> None:
-    """Refuse another number of members than was declared.
-
-    Raises:
-        PublicClaimError: There is.
-    """
-    if len(members) != d:
-        raise PublicClaimError(
-            "there are not as many members as the `d` that was declared public; if their "
-            "number is private, leave `d` out"
-        )

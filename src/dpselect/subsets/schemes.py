@@ -23,7 +23,7 @@ a released size, over the numbers of members that it may stem from, each as prob
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import exp, log
 from sys import float_info
@@ -40,7 +40,6 @@ from dpselect.draws.subset_distance import (
     log_sum,
     swapped,
 )
-from dpselect.errors import ParameterError
 from dpselect.plan import ErrorBound
 from dpselect.typing import Values
 
@@ -88,10 +87,11 @@ class Retrieval:
     Attributes:
         scheme: Name of the scheme.
         n: Number of people.
-        d: Number of members.
+        d: Number of members; any where it is private.
         epsilon: In nats, under ``SWAP``.
         beta: Errors that are allowed for; unused by the pure scheme.
         failure: Probability of more, with the optimal scheme.
+        scale: Scale of the discrete Laplace noise on a private number of members.
     """
 
     scheme: Scheme
@@ -100,11 +100,10 @@ class Retrieval:
     epsilon: float
     beta: int = 0
     failure: float = 0.0
+    scale: float | None = None
 
     def distribution(self) -> DistanceDistribution:
         """Return the distribution of the number of swaps."""
-        if self.scheme == "union":
-            raise ParameterError("`scheme` 'union' does not swap: use masses()")
         if self.scheme == "optimal":
             return optimal_distribution(self.n, self.d, self.beta, self.epsilon, self.failure)
         part = Part(0, self.beta, 1.0, 0.0)
@@ -129,6 +128,38 @@ class Retrieval:
         mean = float(masses @ np.arange(masses.size))
         return Errors(mean, 0.0 if self.scheme == "union" else mean)
 
+    def of(self, d: int) -> Errors:
+        """Return the errors for a private number of members."""
+        moved, chances = self._noise()
+        sizes = np.clip(d + moved, 0, self.n)
+        return self._mean(np.full(sizes.size, d), sizes, chances)
+
+    def given(self, size: int) -> Errors:
+        """Return the errors of a release of so many names."""
+        moved, chances = self._noise()
+        numbers = size + moved
+        held = (numbers >= 0) & (numbers <= self.n)
+        return self._mean(numbers[held], np.full(held.sum(), size), chances[held])
+
+    def _noise(self) -> tuple[NDArray[np.int64], Values]:
+        scale = self.scale or 0.0
+        reach = int(min(REACH * scale + 2, MOST_REACH))
+        moved = np.arange(-reach, reach + 1)
+        return moved, np.exp(-np.abs(moved) / scale)
+
+    def _mean(
+        self, numbers: NDArray[np.int64], sizes: NDArray[np.int64], chances: Values
+    ) -> Errors:
+        ends = np.linspace(sizes.min(), sizes.max(), POINTS).round().astype(int)
+        known = np.unique(ends)
+        means = [replace(self, d=int(one)).errors().wrong for one in known]
+        exchanged = np.interp(sizes, known, means)
+        left = np.minimum(numbers, sizes)
+        wrong = sizes - left + exchanged * left / np.maximum(sizes, 1)
+        wrong -= exchanged * (numbers - left) / np.maximum(self.n - sizes, 1)
+        weights = chances / chances.sum()
+        return Errors(float(weights @ wrong), float(weights @ (wrong + numbers - sizes)))
+
     def delta(self, epsilon: float, margin: float = 0.0) -> float:
         """Return the least delta, or one that is larger by a margin for rounding."""
         if self.scheme != "union":
@@ -137,10 +168,6 @@ class Retrieval:
         # have probability 0.
         delta = 1 - self.beta / self.n if 0 < self.d < self.n else 0.0
         return min(delta * (1 + margin), 1.0)
-
-    def price(self) -> float:
-        """Return the delta at ``epsilon``, rounded up."""
-        return self.delta(self.epsilon, RELATIVE_ERROR)
 
     def error(self) -> ErrorBound:
         """Return a bound on the errors."""
@@ -211,8 +238,8 @@ def optimal_distribution(
     pure = DistanceDistribution(n, d, (Part(0, most, 1.0, epsilon),))
     if beta == most:
         return pure
-    ball = _log_tilted_sum(n, d, 0, beta, epsilon)
-    tail = _log_tilted_sum(n, d, beta + 1, most, epsilon)
+    tilted = log_sizes(n, d) - epsilon * np.arange(most + 1)
+    ball, tail = log_sum(tilted[: beta + 1]), log_sum(tilted[beta + 1 :])
     # The pure scheme puts e^(tail - ball) times as much beyond beta as within.
     if failure > 0 and log(failure) - np.log1p(-failure) >= tail - ball:
         return pure
@@ -220,59 +247,6 @@ def optimal_distribution(
     if failure > 0:
         parts.append(Part(beta + 1, most, failure, epsilon))
     return DistanceDistribution(n, d, tuple(parts))
-
-
-def _log_tilted_sum(n: int, d: int, first: int, last: int, decay: float) -> float:
-    """Return ``ln ∑_(a=first)^last N_a e^(-decay a)``."""
-    at = np.arange(first, last + 1)
-    return log_sum(log_sizes(n, d)[at] - decay * at)
-
-
-@dataclass(frozen=True)
-class NoisySizeErrors:
-    """Errors where the number of members gets noise first.
-
-    Attributes:
-        n: Number of people.
-        scale: Scale of the discrete Laplace noise on the number.
-        epsilon: That of the retrieval, which is pure.
-    """
-
-    n: int
-    scale: float
-    epsilon: float
-
-    def of(self, d: int) -> Errors:
-        """Return the errors for a number of members."""
-        moved, chances = self._noise()
-        sizes = np.clip(d + moved, 0, self.n)
-        return self._mean(np.full(sizes.size, d), sizes, chances)
-
-    def given(self, size: int) -> Errors:
-        """Return the errors of a release of so many names."""
-        moved, chances = self._noise()
-        numbers = size + moved
-        held = (numbers >= 0) & (numbers <= self.n)
-        return self._mean(numbers[held], np.full(held.sum(), size), chances[held])
-
-    def _noise(self) -> tuple[NDArray[np.int64], Values]:
-        reach = int(min(REACH * self.scale + 2, MOST_REACH))
-        moved = np.arange(-reach, reach + 1)
-        return moved, np.exp(-np.abs(moved) / self.scale)
-
-    def _mean(
-        self, numbers: NDArray[np.int64], sizes: NDArray[np.int64], chances: Values
-    ) -> Errors:
-        ends = np.linspace(sizes.min(), sizes.max(), POINTS).round().astype(int)
-        known = np.unique(ends)
-        sized = (Retrieval("pure", self.n, int(one), self.epsilon) for one in known)
-        means = [one.errors().wrong for one in sized]
-        exchanged = np.interp(sizes, known, means)
-        left = np.minimum(numbers, sizes)
-        wrong = sizes - left + exchanged * left / np.maximum(sizes, 1)
-        wrong -= exchanged * (numbers - left) / np.maximum(self.n - sizes, 1)
-        weights = chances / chances.sum()
-        return Errors(float(weights @ wrong), float(weights @ (wrong + numbers - sizes)))
 
 
 @lru_cache(maxsize=256)
@@ -284,7 +258,7 @@ def best_share(n: int, epsilon: float) -> float:
     every = [d for d in POSITIVES if 2 * d <= n] or [max(1, n // 2)]
 
     def errors(share: float) -> float:
-        at = NoisySizeErrors(n, 1 / (share * epsilon), (1 - share) * epsilon)
+        at = Retrieval("pure", n, 0, (1 - share) * epsilon, scale=1 / (share * epsilon))
         return exp(sum(log(SMALL + sum(at.of(d))) for d in every) / len(every))
 
     return min(SHARES, key=errors)

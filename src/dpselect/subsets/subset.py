@@ -13,16 +13,16 @@ import numpy as np
 from dpselect import validation
 from dpselect.draws.exact.inversion import LARGEST_EPSILON
 from dpselect.draws.exact.noisy_counts import discrete_laplace, scale_for
-from dpselect.errors import ParameterError
+from dpselect.errors import ParameterError, PublicClaimError
 from dpselect.neighbours import Neighbours
 from dpselect.plan import Plan, Spend
 from dpselect.query import ANYTHING, NOTHING, Claim, Columns, Design, Query, query
 from dpselect.release import Release
-from dpselect.subsets.reading import Members, bound, check_number, word
+from dpselect.subsets.reading import Members, bound, word
 from dpselect.subsets.schemes import (
     POSITIVES,
+    RELATIVE_ERROR,
     Errors,
-    NoisySizeErrors,
     Retrieval,
     Scheme,
     best_share,
@@ -166,9 +166,7 @@ class Subset(Query[SubsetRelease]):
         return self._of_private_size() if self.d is None else self._of_public_size(self.d)
 
     def _members(self) -> Members:
-        for name in ("column", "label"):
-            if getattr(self, name) is not None:
-                validation.instance(name, getattr(self, name), str)
+        validation.different_columns(column=self.column, label=self.label)
         if self.column is None:
             if self.label is not None or self.positive is not None:
                 raise ParameterError(
@@ -193,8 +191,8 @@ class Subset(Query[SubsetRelease]):
             of = "`n`" if union else "min(`d`, `n` - `d`)"
             raise ParameterError(f"`beta` must be at most {of} = {most}, got {self.beta}")
         epsilon = validation.within("epsilon", self.epsilon, 0, LARGEST_EPSILON)
-        found = self.retrieval()
-        delta = found.price()
+        found = Retrieval(self.scheme, self.n, d, epsilon, self.beta or 0, self.failure)
+        delta = found.delta(epsilon, RELATIVE_ERROR)
         return SubsetDesign(
             plan=Plan(
                 mechanism=self._label,
@@ -231,8 +229,7 @@ class Subset(Query[SubsetRelease]):
                 public=(PEOPLE,),
             ),
             rows=self._members(),
-            retrieval=Retrieval("pure", self.n, 0, rest),
-            scale=scale_for(part),
+            retrieval=Retrieval("pure", self.n, 0, rest, scale=scale_for(part)),
         )
 
     @property
@@ -249,9 +246,7 @@ class Subset(Query[SubsetRelease]):
         """
         if self.d is None:
             raise ParameterError("the distribution depends on the number of members: give `d`")
-        return Retrieval(
-            self.scheme, self.n, self.d, self.epsilon, self.beta or 0, self.failure
-        )
+        return self._drawn
 
     def delta_at(self, epsilon: float | None = None) -> float:
         """Return the least delta for ``epsilon``, by default the query's; O(min(d, n - d)).
@@ -285,19 +280,19 @@ class Subset(Query[SubsetRelease]):
             ParameterError: It is not given, or given where the number is public.
         """
         if self.d is None:
-            return self._drawn.noisy.of(validation.at_least("d", d, 0, self.n))
+            return self._drawn.of(validation.at_least("d", d, 0, self.n))
         if d is not None:
             raise ParameterError("`d` is for a private number of members: leave it out")
         return self.retrieval().errors()
 
     def errors_given(self, size: int) -> Errors:
         """Return the same of a release of so many names."""
-        return self.errors() if self.d is not None else self._drawn.noisy.given(size)
+        return self.errors() if self.d is not None else self._drawn.given(size)
 
     @property
-    def _drawn(self) -> SubsetDesign:
-        found: Any = self._designed
-        return found
+    def _drawn(self) -> Retrieval:
+        designed: Any = self._designed
+        return designed.retrieval
 
 
 def three(number: float) -> float:
@@ -312,27 +307,24 @@ class SubsetDesign(Design[SubsetRelease]):
     Attributes:
         rows: How the members are read.
         retrieval: The scheme, of the number of members if it is public.
-        scale: Scale of the noise on a private number of members.
     """
 
     rows: Members
     retrieval: Retrieval
-    scale: float | None = None
-
-    @property
-    def noisy(self) -> NoisySizeErrors:
-        """The expected errors, where the number of members is private."""
-        return NoisySizeErrors(self.rows.n, self.scale or 0.0, self.retrieval.epsilon)
 
     def prepare(self, data: object) -> Callable[[Plan], SubsetRelease]:
         members, names = self.rows.read(data)
-        if self.scale is None:
-            check_number(members, self.retrieval.d)
+        scale = self.retrieval.scale
+        if scale is None and len(members) != self.retrieval.d:
+            raise PublicClaimError(
+                "there are not as many members as the `d` that was declared public; if their "
+                "number is private, leave `d` out"
+            )
 
         def draw(plan: Plan) -> SubsetRelease:
             retrieval = self.retrieval
-            if self.scale is not None:
-                [noisy] = discrete_laplace(np.array([len(members)]), self.scale)
+            if scale is not None:
+                [noisy] = discrete_laplace(np.array([len(members)]), scale)
                 retrieval = replace(retrieval, d=min(max(int(noisy), 0), self.rows.n))
             drawn = retrieval.draw(members)
             return SubsetRelease(tuple(names[person] for person in drawn), plan)
