@@ -10,7 +10,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from math import ceil, exp, fsum, inf, isfinite, log, log1p
 from sys import float_info
 from typing import TYPE_CHECKING, Annotated, Any, Self, TypeAlias, Unpack
@@ -254,14 +254,7 @@ class Plan:
             "rho": self.rho,
             "neighbours": str(self.neighbours),
             "spends": [
-                {
-                    "purpose": spend.purpose,
-                    "epsilon": spend.epsilon,
-                    "times": spend.times,
-                    "delta": spend.delta,
-                    "rho": spend.rho_of_all / spend.times,
-                }
-                for spend in self.spends
+                {**asdict(one), "rho": one.rho_of_all / one.times} for one in self.spends
             ],
             "composition": self.composition,
             "public": list(self.public),

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import MISSING, dataclass, fields, replace
 from functools import cache, cached_property, partial, wraps
@@ -229,8 +230,9 @@ class Query(ABC, Generic[Out]):
                 kept = keeping(given)
             except RecursionError:
                 raise ParameterError(f"`{name}` is nested too deeply") from None
-            if name in FLOATS:
-                kept = writing.real(kept)
+            if name in FLOATS and isinstance(kept, Real) and not isinstance(kept, bool):
+                with suppress(OverflowError):  # of a larger number a check says so
+                    kept = float(kept)
             object.__setattr__(self, name, kept)
         validation.checked(self)
         _ = self.plan
@@ -407,7 +409,6 @@ class Query(ABC, Generic[Out]):
             raise ParameterError(f"the query is {found}, not {asked}")
         head = {"dpselect", "query"}
         given = {name: one for name, one in fields_.items() if name not in head}
-        _check_names(kind, given)
         return kind(**{name: writing.from_json(name, one) for name, one in given.items()})
 
     @classmethod

@@ -266,15 +266,9 @@ class Release(Generic[T_co]):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the release as plain Python values."""
-        return {
-            **self.released(),
-            **self.plan.to_dict(),
-            "exact": self.exact,
-            "version": self.version,
-            "entry": self.entry,
-            "repeated": self.repeated,
-            "answered": self.answered,
-        }
+        names = ("exact", "version", "entry", "repeated", "answered")
+        own = {name: getattr(self, name) for name in names}
+        return {**self.released(), **self.plan.to_dict(), **own}
 
     def to_json(self) -> str:
         """Return the release as one JSON object; candidates it cannot hold as text."""

@@ -22,7 +22,6 @@ from decimal import Decimal
 from enum import Enum
 from functools import partial
 from math import isfinite
-from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args, get_origin
 
 from dpselect.errors import ParameterError
@@ -145,16 +144,6 @@ def _whole_microseconds(array: Any) -> NDArray[Any]:  # noqa: ANN401 -- of NumPy
     if not np.array_equal(coarser, values, equal_nan=True):
         raise ParameterError("dates and durations must be of whole microseconds")
     return coarser
-
-
-def real(value: object) -> object:
-    """Return a number as a float, whatever its type; other values unchanged."""
-    if isinstance(value, bool) or not isinstance(value, Real):
-        return value
-    try:
-        return float(value)
-    except OverflowError:
-        return value
 
 
 def _named(value: type | partial[Any]) -> object:

@@ -57,14 +57,11 @@ def write(release: Release[Any], path: Path) -> None:
         pl.DataFrame(shown, strict=False).write_excel(path)
         return
     if suffix == ".tex":
-        columns = [[name, *values] for name, values in shown.items()]
-        head, *rows = zip(
-            *([_for_tex(one) for one in column] for column in columns), strict=True
-        )
-        lines = [" & ".join(one) + r" \\" for one in (head, *rows)]
-        body = [r"\toprule", lines[0], r"\midrule", *lines[1:], r"\bottomrule"]
-        begin, end = rf"\begin{{tabular}}{{{'l' * len(head)}}}", r"\end{tabular}"
-        path.write_text("\n".join([begin, *body, end, ""]), encoding="utf-8")
+        rows = zip(*([name, *values] for name, values in shown.items()), strict=True)
+        head, *lines = [" & ".join(map(_for_tex, row)) + r" \\" for row in rows]
+        begin, end = rf"\begin{{tabular}}{{{'l' * len(shown)}}}", r"\end{tabular}"
+        whole = [begin, r"\toprule", head, r"\midrule", *lines, r"\bottomrule", end, ""]
+        path.write_text("\n".join(whole), encoding="utf-8")
         return
     frame = release.to_frame()
     odd = [

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import date, timedelta
 from decimal import Decimal
 from functools import cache
 from math import inf
 from pathlib import Path
-from typing import Annotated, Any, Self, get_args, get_type_hints
+from typing import Annotated, Any, Self, TypeGuard, get_args, get_type_hints
 
 from dpselect import validation, writing
 from dpselect._numbers import exact
@@ -242,7 +242,7 @@ class Policy:
         with document.naming("data"):
             for name in READING:  # lines to skip, say, would make a person's record the header
                 said = f"`{name}` is the policy's to state"
-                self._must(name not in rows, said, "data", name)
+                self._must(name not in rows, said, f"[data] {name}")
         data = {**own.get("data", {}), **rows}
         engine, path = data.get("engine", "memory"), self.path
         if "path" in rows:
@@ -273,7 +273,7 @@ class Policy:
                 more["candidates"] = known.listed
             is_text = "step" in held and any(isinstance(one, str) for one in known.listed or ())
             said = f"column {column!r} is of text, which has no percentiles"
-            self._must(not is_text, said, "columns", column)
+            self._must(not is_text, said, f"[columns.{column}]")
             if "step" in held and not {"candidates"} & {*table, *filter(more.get, more)}:
                 more |= {"lower": known.low, "upper": known.high, "step": known.step}
         by: Any = table.get("by")
@@ -301,14 +301,14 @@ class Policy:
         source, given, must = Source.of(request.source), request.document.naming, self._must
         with given("data"):
             same = anywhere(str(source)) == anywhere(self.path)
-            must(same, f"`path` must be {self.path!r}", "data", "path")
+            must(same, f"`path` must be {self.path!r}", "[data] path")
             for name in READING:
                 same = getattr(source, name) == getattr(self.dialect, name)
-                must(same, f"`{name}` is the policy's to state", "data", name)
+                must(same, f"`{name}` is the policy's to state", f"[data] {name}")
             master = self.document.values.get("data", {}).get("master")
-            must(request.master == master, f"`master` must be {master!r}", "data", "master")
+            must(request.master == master, f"`master` must be {master!r}", "[data] master")
             for one in self.where:
-                must(one in source.where, f"`where` must have {one!r}", "data", "where")
+                must(one in source.where, f"`where` must have {one!r}", "[data] where")
             for compared in source.comparisons:
                 self._check_known(compared.column)
         with given():
@@ -321,16 +321,17 @@ class Policy:
 
     def _check_query(self, query: Query[Any]) -> None:
         plan, must, known = query.plan, self._must, type(query).__name__ in self.queries
-        must(known, f"`query` must be one of {', '.join(self.queries)}", "release", "queries")
+        must(known, f"`query` must be one of {', '.join(self.queries)}", "[release] queries")
         for price in ("epsilon", "delta"):
             most, asked = getattr(self, price), getattr(plan, price)
-            must(asked <= most, f"`{price}` {asked:g} is more than {most:g}", "release", price)
+            said = f"`{price}` {asked:g} is more than {most:g}"
+            must(asked <= most, said, f"[release] {price}")
         same = plan.neighbours is self.neighbours
-        must(same, f"`neighbours` must be {self.neighbours}", "unit", "neighbours")
-        must(self.user in {None, plan.user}, f"`user` must be {self.user!r}", "unit", "user")
+        must(same, f"`neighbours` must be {self.neighbours}", "[unit] neighbours")
+        must(self.user in {None, plan.user}, f"`user` must be {self.user!r}", "[unit] user")
         most, rows = self.max_per_user, getattr(query, "max_per_user", None)
         within = most is None or rows is None or rows <= most
-        must(within, f"`max_per_user` {rows} is more than {most}", "unit", "max_per_user")
+        must(within, f"`max_per_user` {rows} is more than {most}", "[unit] max_per_user")
         claimed = claims_of(type(query))
         self._check_claims(claimed, {name: getattr(query, name) for name in claimed})
         for column, released in columns_of(query):
@@ -338,7 +339,7 @@ class Policy:
                 continue  # whom it protects; a column that is listed may be released
             self._check_known(column)
             said = _wider(column, released, (self.columns or {}).get(column))
-            must(not said, said, "columns", column)
+            must(not said, said, f"[columns.{column}]")
 
     def _check_claims(self, claims: Mapping[str, Claim], stated: Mapping[str, Any]) -> None:
         """Refuse another claim than that of the policy.
@@ -352,10 +353,10 @@ class Policy:
             if asked in claim.nothing or (self.claims is None and not claim.can_fail):
                 continue
             unknown = "be stated here" if claim.can_fail else "not be said"
-            self._must(name in known, f"`{name}` must {unknown}", "claims", name)
+            self._must(name in known, f"`{name}` must {unknown}", f"[claims] {name}")
             right = "be left out" if known[name] is None else f"be {known[name]!r}"
             said = f"`{name}` must {right}, not {writing.summary(writing.readable(asked))!r}"
-            self._must(asked == known[name], said, "claims", name)
+            self._must(asked == known[name], said, f"[claims] {name}")
 
     def stated(self, kind: type[Query[Any]]) -> set[str]:
         """Return the fields of a query that are the policy's alone to state."""
@@ -374,23 +375,18 @@ class Policy:
 
     def _check_known(self, column: str) -> None:
         said = f"column {column!r} is not one of {', '.join(self.columns or ())}"
-        self._must(self.columns is None or column in self.columns, said, "columns")
+        self._must(self.columns is None or column in self.columns, said, "[columns]")
 
-    def _must(self, is_within: object, said: str, *clause: str) -> None:
+    def _must(self, is_within: object, said: str, clause: str) -> None:
         """Raise unless a request stays within a clause.
 
         Raises:
             PolicyError: It does not.
         """
-        if is_within:
-            return
-        [*table, key] = clause
-        words = " ".join([*(f"[{one}]" for one in table), key])
-        if clause[0] == "columns":
-            words = f"[{'.'.join(clause)}]"
-        path = self.document.path
-        where = "" if path is None else f", {path.name}"
-        raise PolicyError(f"{said} (policy {words}{where})")
+        if not is_within:
+            path = self.document.path
+            where = "" if path is None else f", {path.name}"
+            raise PolicyError(f"{said} (policy {clause}{where})")
 
 
 def _places() -> dict[str, Iterable[str]]:
@@ -461,10 +457,14 @@ def _column(document: Document, name: str, table: Mapping[str, Any]) -> Released
         return Released(listed=values, low=low, high=high, step=step, anything=not table)
 
 
+def _is_quantity(value: object) -> TypeGuard[Quantity]:
+    return isinstance(value, QUANTITIES) and not isinstance(value, bool)
+
+
 def _end(name: str, given: object) -> Quantity | None:
     """Return an end or a step of [columns]; durations are texts, such as 1d."""
     found = quantity(name, given) if isinstance(given, str) else given
-    if found is None or (isinstance(found, QUANTITIES) and not isinstance(found, bool)):
+    if found is None or _is_quantity(found):
         return found
     raise ParameterError(f"`{name}` must be a number, a date, a time, or a duration such as 1d")
 
@@ -478,16 +478,14 @@ def _wider(column: str, asked: Released, limit: Released | None) -> str:
     if limit.listed is not None:
         if asked.listed is None:
             return f"the values of {column!r} are listed: give `candidates`"
-        allowed = {_key(one) for one in limit.listed}
-        beyond = [one for one in asked.listed if _key(one) not in allowed]
+        # True and 1 are equal.
+        allowed = {(isinstance(one, bool), one) for one in limit.listed}
+        beyond = [one for one in asked.listed if (isinstance(one, bool), one) not in allowed]
         return f"{beyond[0]!r} is no candidate of {column!r}" if beyond else ""
-    values = (asked.low, asked.high) if asked.listed is None else asked.listed
-    numbers = [
-        one for one in values if isinstance(one, QUANTITIES) and not isinstance(one, bool)
-    ]
-    if len(numbers) < len(values):
-        return f"{column!r} has numbers, and not all that may be released are some"
-    return _outside(column, asked, limit, numbers)
+    values: Any = (asked.low, asked.high) if asked.listed is None else asked.listed
+    if all(map(_is_quantity, values)):
+        return _outside(column, asked, limit, values)
+    return f"{column!r} has numbers, and not all that may be released are some"
 
 
 def _outside(column: str, asked: Released, limit: Released, numbers: Sequence[Quantity]) -> str:
@@ -517,8 +515,3 @@ def _outside(column: str, asked: Released, limit: Released, numbers: Sequence[Qu
 
 def _shown(value: object) -> str:
     return f"{value:g}" if isinstance(value, REAL) else str(value)
-
-
-def _key(value: Hashable) -> tuple[bool, Hashable]:
-    """Return what equal values share; True and 1 are not equal here."""
-    return isinstance(value, bool), value
