@@ -61,7 +61,7 @@ def _stated(of: Facts | Objective) -> dict[str, Any]:
     return {name: getattr(of, name) for name in ("monotone", "highest", "direction", "step")}
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Objective:
     """Scores of public candidates, with the most that one neighbour step can change them.
 
@@ -130,25 +130,26 @@ class Objective:
                 f"the sensitivity is of shape {shape} and there are "
                 f"{checked.size} candidates: give one number, or one for each candidate"
             )
-        # A Series is asked for labels, not for positions.
-        candidates = getattr(candidates, "to_list", lambda: candidates)()
-        if candidates is not None and _length(candidates) != checked.size:
-            raise ParameterError(
-                f"`candidates` must be {checked.size}, one for each score, not "
-                f"{_length(candidates)}"
-            )
-        kept = {
-            "scores": checked,
-            "low_order": low_order,
-            "sensitivity": sensitivity,
-            "candidates": range(checked.size) if candidates is None else candidates,
-            "monotone": validation.truth("monotone", monotone),
-            "highest": None if highest is None else validation.finite("highest", highest),
-            "direction": None if direction is None else validation.direction(direction),
-            "step": None if step is None else validation.positive("step", step),
-        }
-        for name, value in kept.items():
-            object.__setattr__(self, name, value)
+        if candidates is None:
+            candidates = range(checked.size)
+        else:
+            # A Series is asked for labels, not for positions.
+            candidates = getattr(candidates, "to_list", lambda: candidates)()
+            if (length := _length(candidates)) != checked.size:
+                raise ParameterError(
+                    f"`candidates` must be {checked.size}, one for each score, not {length}"
+                )
+        # At once: a frozen class would set them one by one.
+        vars(self).update(
+            scores=checked,
+            low_order=low_order,
+            sensitivity=sensitivity,
+            candidates=candidates,
+            monotone=validation.truth("monotone", monotone),
+            highest=None if highest is None else validation.finite("highest", highest),
+            direction=None if direction is None else validation.direction(direction),
+            step=None if step is None else validation.positive("step", step),
+        )
 
     def __len__(self) -> int:
         return self.scores.size
@@ -228,12 +229,15 @@ def exact_scores(values: ArrayLike | Twofold) -> Twofold:
             "scores must be one number for each of at least one candidate, in one dimension, "
             f"not {vector.ndim}"
         )
-    if not (most := np.abs(vector).max()) < np.inf:
+    sizes = np.abs(vector)
+    if not (most := sizes.item(sizes.argmax())) < np.inf:
         raise ScoresError("scores must be finite; at least one is NaN or infinite")
+    if rest is None:
+        rest = _rounded_away(values, vector, most)
     both = np.empty((2, vector.size))
-    both[0], both[1] = vector, _rounded_away(values, vector, most) if rest is None else rest
+    both[0], both[1] = vector, rest
     both.setflags(write=False)
-    return Twofold(*both)
+    return Twofold(both[0], both[1])
 
 
 def _are_parts(scores: Any, low_order: Any) -> bool:  # noqa: ANN401 -- as they were given

@@ -388,15 +388,17 @@ def remaining_after(plans: Sequence[Plan], budget: SupportsSpend) -> float:
 
 def reserve(plans: Sequence[Plan], budget: SupportsSpend | None) -> Callable[[], list[Receipt]]:
     """Decide on the prices of plans, all or none; see ``Plan.reserve``."""
-    priced, charge = _priced(plans), None
-    if budget is not None:
-        spends = [plans[at].asked() for at in priced]
-        charge = budget.reserve(spends) if spends else None
-    passes.expect(sum(plan.passes for plan in plans))
+    priced: list[int] = []
+    charge: Callable[[], Sequence[Entry]] = tuple
+    if budget is not None and (priced := _priced(plans)):
+        charge = budget.reserve([plans[at].asked() for at in priced])
+    passes.expect(sum([plan.passes for plan in plans]))
 
     def charged() -> list[Receipt]:
-        made = dict(zip(priced, charge(), strict=True)) if charge else {}
-        return [Receipt(budget, made.get(at)) for at in range(len(plans))]
+        receipts = [Receipt(budget)] * len(plans)
+        for at, entry in zip(priced, charge(), strict=True):
+            receipts[at] = Receipt(budget, entry)
+        return receipts
 
     return charged
 

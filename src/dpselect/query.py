@@ -555,10 +555,12 @@ def _released(
     with noting() as read:
         draws = [one.prepare(data) for one in new]
         drawn = iter(zip(new, draws, charge(), strict=True))
-        return tuple(
+        # A list first: its loop needs no generator.
+        made = [
             _drawn(*next(drawn), read) if entry is None else _repeated(one, entry)
             for one, entry in zip(queries, entries, strict=True)
-        )
+        ]
+    return (*made,)
 
 
 def _drawn(query: Query[Out], draw: Draw[Out], receipt: Receipt, read: list[str]) -> Out:

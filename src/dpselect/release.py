@@ -84,8 +84,7 @@ class Release(Generic[T_co]):
             The release with the entry's number.
         """
         now = {"entry": receipt.number, **more}
-        changed = {name: one for name, one in now.items() if one != getattr(self, name)}
-        found = replace(self, **changed) if changed else self
+        found = self if now.items() <= vars(self).items() else replace(self, **now)
         if receipt.entry is not None:
             wanted = repeatable and receipt.entry.key
             made_of = found._made_of() if wanted else None  # noqa: SLF001 -- its own

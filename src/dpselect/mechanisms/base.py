@@ -389,7 +389,7 @@ class Mechanism(ABC):
         scores = self.unit_scores(objective)
         if np.shape(scores) != objective.scores.shape:
             raise ScoresError(f"`unit_scores` must return {len(objective)} numbers")
-        if not np.isfinite(scores).all():
+        if np.count_nonzero(np.isfinite(scores)) < len(objective):
             raise ScoresError("`unit_scores` must return finite numbers")
         if k == 1 or (self.one_scaling and scores.min() >= -LIMIT):
             return lambda: Drawn(self.draw.sample(scores, self.epsilon, k))
@@ -429,7 +429,7 @@ class Mechanism(ABC):
         validation.instance("objective", objective, Objective)
         mechanism = self.for_objective(objective)
         if above is None:
-            k = checked_k(1 if k is None else k, objective)
+            k = 1 if k is None else checked_k(k, objective)
             selection = asked(mechanism, k, objective.neighbours)
         else:
             selection = Selection(
@@ -616,7 +616,7 @@ def released(
     def drawn(plan: Plan) -> Release[Any]:
         found = draw()
         return Release(
-            answer=tuple(candidates[position] for position in found.positions),
+            answer=tuple([candidates[position] for position in found.positions]),
             plan=plan,
             noisy_scores=found.noisy_scores,
             interval=found.interval,

@@ -16,19 +16,21 @@ P = ParamSpec("P")
 LARGEST = 1e300
 """Largest unit score; no draw tells it from infinity."""
 
+FEW = 16
+"""Scores up to which numbers of Python are faster than arrays."""
+
 
 def finite(scale: Callable[P, Scores]) -> Callable[P, Scores]:
     """Cut what a scaling returns at ``LARGEST``, without a warning that scores decide."""
 
     @wraps(scale)
+    @np.errstate(over="ignore", under="ignore")
     def cut(*args: P.args, **kwargs: P.kwargs) -> Scores:
-        with np.errstate(over="ignore", under="ignore"):
-            return np.minimum(np.maximum(scale(*args, **kwargs), -LARGEST), LARGEST)
+        return np.minimum(np.maximum(scale(*args, **kwargs), -LARGEST), LARGEST)
 
     return cut
 
 
-@finite
 def by_global(objective: Objective) -> Scores:
     """Return ``s_r = (u_r - u_*)/Δ``, doubled if the objective is monotone.
 
@@ -42,8 +44,18 @@ def by_global(objective: Objective) -> Scores:
 
     Source: McSherry and Talwar 2007; the monotone case: Dwork and Roth 2014, section 3.4.
     """
-    scores, bound = objective.scores, objective.sensitivity.bound
+    bound = objective.sensitivity.bound
+    unit = bound / 2 if objective.monotone else bound
     # Of scores that are floats a difference is rounded once as it is.
     are_floats = not np.count_nonzero(objective.low_order)
-    gaps = scores - scores.max() if are_floats else objective.gaps().high
-    return gaps / (bound / 2 if objective.monotone else bound)
+    if len(objective) > FEW or not are_floats:
+        return _of_many(objective, unit, are_floats=are_floats)
+    scores = objective.scores.tolist()
+    best = max(scores)
+    return np.array([max((score - best) / unit, -LARGEST) for score in scores])
+
+
+@finite
+def _of_many(objective: Objective, unit: float, *, are_floats: bool) -> Scores:
+    scores = objective.scores
+    return (scores - scores.max() if are_floats else objective.gaps().high) / unit

@@ -21,4 +21,4 @@ __all__ = ["WORD", "randbelow", "randbits", "system", "token_bytes", "words"]
 def words(*shape: int, bits: int = WORD) -> NDArray[Any]:
     """Return independent uniform words of so many bits: unsigned integers."""
     size = bits // 8
-    return np.frombuffer(urandom(size * prod(shape)), dtype=f"u{size}").reshape(shape)
+    return np.ndarray(shape, f"u{size}", urandom(size * prod(shape)))
