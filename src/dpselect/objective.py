@@ -130,15 +130,15 @@ class Objective:
                 f"the sensitivity is of shape {shape} and there are "
                 f"{checked.size} candidates: give one number, or one for each candidate"
             )
+        # A Series is asked for labels, not for positions.
+        if hasattr(candidates, "to_list"):
+            candidates = candidates.to_list()
         if candidates is None:
             candidates = range(checked.size)
-        else:
-            # A Series is asked for labels, not for positions.
-            candidates = getattr(candidates, "to_list", lambda: candidates)()
-            if (length := _length(candidates)) != checked.size:
-                raise ParameterError(
-                    f"`candidates` must be {checked.size}, one for each score, not {length}"
-                )
+        elif (length := _length(candidates)) != checked.size:
+            raise ParameterError(
+                f"`candidates` must be {checked.size}, one for each score, not {length}"
+            )
         # At once: a frozen class would set them one by one.
         vars(self).update(
             scores=checked,
@@ -232,10 +232,8 @@ def exact_scores(values: ArrayLike | Twofold) -> Twofold:
     sizes = np.abs(vector)
     if not (most := sizes.item(sizes.argmax())) < np.inf:
         raise ScoresError("scores must be finite; at least one is NaN or infinite")
-    if rest is None:
-        rest = _rounded_away(values, vector, most)
     both = np.empty((2, vector.size))
-    both[0], both[1] = vector, rest
+    both[0], both[1] = vector, _rounded_away(values, vector, most) if rest is None else rest
     both.setflags(write=False)
     return Twofold(both[0], both[1])
 

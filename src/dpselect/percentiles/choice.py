@@ -313,7 +313,7 @@ class AfterCount(Method):
         """Draw the values of each group, by the method of its noisy number."""
         sizes = size_of(records)
         values = np.empty((sizes.size, len(self.percents)))
-        for size in np.unique(sizes).tolist():
+        for size in sorted({*sizes.tolist()}):
             which = np.flatnonzero(sizes == size)
             some = counts if which.size == sizes.size else counts.some(which)
             values[which] = self.of_size(size).draw(some, records[which], by)

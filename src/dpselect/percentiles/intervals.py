@@ -67,7 +67,7 @@ ROUNDING = 1e-9
 STEPS = 256
 """Grid points to one scale of the noise, at most."""
 
-FAR = 37.0
+FAR = 30.0
 """Natural logarithm of the probability beyond the ends of a distribution, about."""
 
 
@@ -223,7 +223,9 @@ def noise_tail(scale: float, part: Fraction, before: int, after: int) -> Tail:
     # With one half of the rate as the exponent, the transform of a term is at most 4/3.
     reach = 2 * scale * (FAR + bins * log(4 / 3))
     last = ceil(max(low, high) * reach / grid) + bins + 1
-    size = 2 ** (2 * last + 2).bit_length()
+    # A transform of a length with small factors is fast.
+    step = 2 ** max(last.bit_length() - 2, 1)
+    size = -(-2 * (last + 1) // step) * step
     transform = _transform(scale, low, grid, size) ** before
     transform *= _transform(scale, high, grid, size) ** after
     law = np.fft.fftshift(np.fft.irfft(transform, size)).clip(min=0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from math import isfinite
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -282,6 +282,7 @@ def percent(p: Any) -> float:  # noqa: ANN401 -- checked here
     return given
 
 
+@lru_cache(maxsize=1024)
 def exact_fraction(p: float) -> Fraction:
     """Return ``p / 100`` through the decimal digits of ``p``."""
     return exact_decimal(p) / 100

@@ -225,7 +225,7 @@ def simulated(method: AfterCount, counts: Counts, rng: np.random.Generator) -> V
     sizes = size_of(numbers)
     found = [
         _drawn(method.of_size(size), counts, numbers[sizes == size], by)
-        for size in np.unique(sizes).tolist()
+        for size in sorted({*sizes.tolist()})
     ]
     return np.concatenate(found)
 
