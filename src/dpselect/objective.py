@@ -131,8 +131,8 @@ class Objective:
                 f"{checked.size} candidates: give one number, or one for each candidate"
             )
         # A Series is asked for labels, not for positions.
-        if hasattr(candidates, "to_list"):
-            candidates = candidates.to_list()
+        if (labelled := getattr(candidates, "to_list", None)) is not None:
+            candidates = labelled()
         if candidates is None:
             candidates = range(checked.size)
         elif (length := _length(candidates)) != checked.size:

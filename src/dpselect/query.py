@@ -440,7 +440,8 @@ class Query(ABC, Generic[Out]):
             raise
 
     def _values(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in _defaults(type(self))}
+        held = vars(self)
+        return {name: held[name] for name in _defaults(type(self))}
 
     def _head(self) -> dict[str, Any]:
         return {"dpselect": SCHEMA, "query": _title(type(self))}

@@ -58,6 +58,9 @@ FINER = ("ns", "ps", "fs", "as")
 ATOMS = frozenset({bool, int, str, type(None)})
 """Types that are written unchanged; a matrix may have millions of them."""
 
+KEPT = ATOMS | {float}
+"""Types that are kept unchanged: of floats only finite ones are written so."""
+
 ADDRESS = " at 0x"
 """In what Python prints of an object that does not say how."""
 
@@ -99,7 +102,7 @@ def frozen(value: object) -> Any:  # noqa: ANN401 -- of any field
     name, or a partial of one, that name with the options; an object with a method
     ``to_field`` what that returns.
     """
-    if type(value) in ATOMS:
+    if type(value) in KEPT:
         return value
     if _is_array(value):
         value = _whole_microseconds(value).tolist()
@@ -124,7 +127,7 @@ def frozen(value: object) -> Any:  # noqa: ANN401 -- of any field
         return tuple(sorted(map(frozen, value), key=str))
     if isinstance(value, Iterable) and _is_list(value):
         held = (*value,)
-        return held if {*map(type, held)} <= {*ATOMS, float} else (*map(frozen, held),)
+        return held if {*map(type, held)} <= KEPT else (*map(frozen, held),)
     return value
 
 
@@ -213,6 +216,8 @@ def _object(value: object, otherwise: Callable[[object], object]) -> object:
 
 def readable(value: object) -> Any:  # noqa: ANN401 -- plain values
     """Return a kept value as people write it: without tags, and objects by their names."""
+    if type(value) in ATOMS:
+        return value
     if isinstance(value, tuple | list):
         # One by one, a hundred thousand candidates would cost more than their release.
         kinds = {*map(type, value)}

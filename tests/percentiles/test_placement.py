@@ -73,7 +73,11 @@ def test_a_number_counts_at_the_nearest_decimal_of_a_range(name):
 
 
 @pytest.mark.parametrize(
-    "listed", [range(366), [-7.3, 0.0, 1e-9, 90.0], [-(2.0**1023), 0, 2.0**1022], [3.0]]
+    "listed",
+    [
+        *(range(366), [-7.3, 0.0, 1e-9, 90.0], [-(2.0**1023), 0, 2.0**1022], [3.0]),
+        np.geomspace(1e-6, 90, 300),  # of which many are in one bucket
+    ],
 )
 @pytest.mark.parametrize("kind", [np.float64, np.int8])
 def test_numbers_that_are_counted_together_count_where_each_does(listed, kind, monkeypatch):

@@ -332,10 +332,12 @@ class Unit:
             raise ParameterError(
                 "`step` must be a number, or a duration such as timedelta(days=1), not a str"
             )
-        values = list(values[:1] if isinstance(values, range) else values)
+        values = [*(values[:1] if isinstance(values, range) else values)]
         # One value of each type is enough, but of times: a zone is not told by their type.
-        some = dict(zip(map(type, values), values, strict=True))
-        of = values if any(issubclass(one, datetime) for one in some) else some.values()
+        types = {*map(type, values)}
+        of = [next(one for one in values if type(one) is kind) for kind in types]
+        if any(issubclass(one, datetime) for one in types):
+            of = values
         kinds = {*map(_kind, of)} or {"duration" if isinstance(step, timedelta) else "integer"}
         if kinds <= {"float", "integer", "decimal"}:
             if isinstance(step, timedelta):

@@ -45,6 +45,9 @@ AT_ONCE = 2**15
 BUCKETS, MOST_BUCKETS = 8, 2**16
 """Buckets between two candidates, and of all; two between two candidates at least."""
 
+STARTS = 3
+"""Starts in a bucket that numbers are compared with one after the other, after the first."""
+
 ROWS_AT_ONCE = 2**24
 """Rows of groups that are sorted together, or as many as there are different positions."""
 
@@ -302,7 +305,9 @@ def counts_of_parts(parts: Iterable[Numbers], starts: Values) -> Counts:
     own = bucket(starts)
     is_split = np.zeros(most + 3, dtype=np.bool_)
     is_split[own[bucket(np.nextafter(starts, -np.inf)) == own]] = True
-    held, below, missing = np.zeros(most + 3, np.int64), np.zeros_like(own), 0
+    before = np.append(0, np.bincount(own, minlength=most + 2).cumsum())
+    ends = np.append(starts, np.nan)  # which no number is at least
+    held, there, missing = np.zeros(most + 3, np.int64), np.zeros(ends.size, np.int64), 0
     size, are_split = max(AT_ONCE, 2 * most), bool(is_split.any())
     for part in parts:
         for at in range(0, part.size, size):
@@ -313,12 +318,30 @@ def counts_of_parts(parts: Iterable[Numbers], starts: Values) -> Counts:
             buckets = bucket(some)
             held += np.bincount(buckets, minlength=held.size)
             if are_split:
-                split = np.sort(some[is_split[buckets]].astype(np.float64))
-                below += split.searchsorted(starts) - bucket(split).searchsorted(own)
+                split = np.flatnonzero(is_split[buckets])
+                there += np.bincount(
+                    _placed(some[split], before[buckets[split]], ends), minlength=ends.size
+                )
+    held[is_split] = 0
     sums = np.append(0, held.cumsum())
-    counts = np.diff(sums[own] + below, prepend=0, append=sums[-1])
+    counts = np.diff(sums[own], prepend=0, append=sums[-1]) + there
     place = np.flatnonzero(counts)
     return Counts(1, starts.size + 1, np.zeros_like(place), place, counts[place], missing)
+
+
+def _placed(numbers: Numbers, places: Indices, ends: Values) -> Indices:
+    """Return the places of numbers, in any order, from those of starts before their buckets.
+
+    Where few starts are in a bucket they are compared with in less time than all are searched.
+    """
+    above = numbers >= ends[places]
+    places += above
+    left = np.flatnonzero(above)
+    for _ in range(STARTS):
+        left = left[numbers[left] >= ends[places[left]]]
+        places[left] += 1
+    places[left] = ends[:-1].searchsorted(np.sort(numbers[left]), side="right")
+    return places
 
 
 def counts_in(
