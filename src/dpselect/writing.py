@@ -227,10 +227,9 @@ def readable(value: object) -> Any:  # noqa: ANN401 -- plain values
         return {key: readable(one) for key, one in value.items()}
     if isinstance(value, timedelta):
         return duration(value)
-    if isinstance(value, date | Decimal):
+    # JSON has no word for a float that is not finite.
+    if isinstance(value, date | Decimal) or (isinstance(value, float) and not isfinite(value)):
         return str(value)
-    if isinstance(value, float) and not isfinite(value):
-        return str(value)  # JSON has no word for it
     return value if isinstance(value, float | range) else to_json(value, label)
 
 
