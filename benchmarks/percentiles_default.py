@@ -105,7 +105,7 @@ class Column:
                 self.known[key] = self.of_threshold(single)
             else:
                 far = np.abs(self.points - self.truth(single.p))
-                self.known[key] = float(single.probabilities(self.counts)[0] @ far)
+                self.known[key] = float(single.probabilities(self.counts) @ far)
         return self.known[key]
 
     def of_threshold(self, single: ByThreshold) -> float:

@@ -24,7 +24,7 @@ import dpselect as dp
 from dpselect.draws.above_threshold import stop_probabilities
 from dpselect.percentiles import percentile_rank
 from dpselect.percentiles.choice import size_of
-from dpselect.percentiles.methods import Method, OneByOne
+from dpselect.percentiles.methods import ByRank, Method, OneByOne
 from dpselect.percentiles.objectives import RankScores
 from dpselect.percentiles.percentiles import PercentilesDesign
 from dpselect.percentiles.reading import Counts, Records
@@ -134,7 +134,8 @@ def ours(case: Case, upper: float | None) -> float:
 def law_of(single: Method, counts: Counts) -> Probabilities:
     """Return the distribution of a draw; the noise on a threshold is that of 200 quantiles."""
     if not isinstance(single, ByThreshold):
-        return single.probabilities(counts)[0]
+        assert isinstance(single, ByRank)  # noqa: S101 -- for type checkers
+        return single.probabilities(counts)
     queries, (first, second) = np.asarray(single.queries(counts))[0], single.scales
     queries = queries - single.threshold
     law = np.zeros(queries.size)

@@ -9,7 +9,6 @@ import pytest
 
 import dpselect as dp
 from dpselect.draws import above_threshold
-from dpselect.errors import ParameterError
 from dpselect.percentiles.methods import Draws
 from dpselect.percentiles.reading import Records, counts_of
 from dpselect.percentiles.sparse_vector import InParts
@@ -174,8 +173,6 @@ def test_any_records_have_ascending_answers_among_the_candidates(values, number)
                     assert set(found) <= {0.0, 1.0, 2.0, 3.0}
 
 
-def test_there_is_no_closed_law_and_no_epsilon_below_the_limit_of_the_noise():
-    with pytest.raises(ParameterError):
-        of("both").probabilities(counts_of(np.arange(3.0), POINTS))
+def test_there_is_no_epsilon_below_the_limit_of_the_noise():
     with refused("epsilon"):
         of("both", epsilon=1e-300)

@@ -1,6 +1,7 @@
 """Intervals of percentiles: their exact coverage on every small database, and their price."""
 
 from bisect import bisect
+from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations, combinations_with_replacement, product
 from math import ceil, exp, floor
@@ -15,6 +16,7 @@ from dpselect.neighbours import Neighbours
 from dpselect.percentiles.intervals import SHARE, Intervals, cuts_around, noise_tail
 from dpselect.percentiles.objectives import exact_fraction
 from dpselect.percentiles.reading import Records
+from dpselect.percentiles.release import WHOLE
 from support.last_draw import loss_of_last_noise
 
 VALUES, RECORDS = 4, 6
@@ -264,3 +266,14 @@ def test_values_are_in_the_ledger_when_their_intervals_are_interrupted(
     [entry] = dp.Budget.open(path).entries
     assert entry.answer["answer"] == answer
     assert budget.spent == 100
+
+
+def test_an_interval_of_the_whole_range_is_left_out_in_words():
+    release = dp.Percentiles(
+        p=50, candidates=range(31), epsilon=50.0, neighbours="add-remove", interval=0.95
+    ).release(range(31))
+    for ends, said in (((0, 30), WHOLE), ((0, 29), "0 to 29"), ((1, 30), "1 to 30")):
+        assert replace(release, interval=(ends,)).shown() == {
+            "p": [50],
+            "value": [f"15 ({said})"],
+        }

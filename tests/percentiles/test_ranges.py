@@ -34,7 +34,7 @@ def loss(relation, p, price=0.5):
 
     def law(database):
         places, both = records.counted(np.array(database, dtype=float), points), []
-        [of_cells] = cells.probabilities(places.in_cells(within.edges))
+        of_cells = cells.probabilities(places.in_cells(within.edges))
         for chance, low, high in zip(of_cells, within.edges, within.edges[1:], strict=False):
             by = Law()
             by.law = np.ones(1)

@@ -11,6 +11,7 @@ from dpselect.draws.above_threshold import log_probability
 from dpselect.percentiles.reading import Records, counts_of
 from dpselect.percentiles.sparse_vector import ByThreshold
 from support.neighbours import are_neighbours
+from support.ranks import law_of
 
 EPSILON, POINTS = 1.2, np.array([0.0, 1.0, 2.0])
 BOTH = [dp.Neighbours.ADD_REMOVE, dp.Neighbours.SUBSTITUTE]
@@ -57,8 +58,8 @@ def test_releases_follow_the_law():
     """Unseeded: false alarm 1 in 10^6."""
     data, repeats = [0, 1, 1, 2, 3, 7], 400
     by = single(50, BOTH[0], upwards=True, points=np.arange(8.0), epsilon=2.0)
-    [expected] = by.probabilities(counts_of(np.array(data), by.points))
     ranks = counts_of(np.array(data, dtype=float), by.points)
+    expected = law_of(by, ranks)
     drawn = by.draw(ranks.some(np.zeros(repeats, dtype=int)), np.zeros(repeats))
     counts = np.bincount(drawn[:, 0].astype(int), minlength=8)
 

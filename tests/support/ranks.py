@@ -1,7 +1,12 @@
-"""The ranks of candidates in any order, as by definition."""
+"""The ranks of candidates in any order, as by definition, and laws of one percentile."""
+
+from math import exp
 
 import numpy as np
 
+from dpselect.draws.above_threshold import stop_probabilities
+from dpselect.percentiles.choice import LARGEST, size_of
+from dpselect.percentiles.methods import ByRank
 from dpselect.percentiles.reading import counts_in
 
 
@@ -11,3 +16,29 @@ def ranks_in(data, points, column=None, users=None):
     counts = counts_in(data, ascending, column, users)
     below, upto = (counts.before(np.arange(ascending.size) + i)[0, at].tolist() for i in (0, 1))
     return below, upto, counts.numbers[0], counts.missing
+
+
+def law_of(single, counts):
+    """Return the distribution of one percentile over its candidates, by rank or a threshold."""
+    if isinstance(single, ByRank):
+        return single.probabilities(counts)
+    [queries] = np.asarray(single.queries(counts))
+    stops = stop_probabilities(queries, single.threshold, *single.scales, 1)[0]
+    stops[-2] += stops[-1]
+    return stops[:-1] if single.upwards else stops[-2::-1]
+
+
+def law_of_sizes(records, scale):
+    """Return the probabilities of the sizes of noisy numbers."""
+    noise = np.arange(-2000, 2001)
+    masses = np.exp(-abs(noise) / scale) * (1 - exp(-1 / scale)) / (1 + exp(-1 / scale))
+    found = np.zeros(LARGEST + 1)
+    np.add.at(found, size_of(records + noise), masses)
+    return found
+
+
+def law_after_count(method, counts, sizes=25):
+    """Return the distribution of a size of the noisy number and one percentile together."""
+    singles = [method.of_size(size).singles for size in range(sizes)]
+    values = np.array([law_of(single, counts) for [single] in singles])
+    return values * law_of_sizes(int(counts.numbers[0]), method.scale)[:sizes, None]

@@ -12,6 +12,7 @@ from dpselect.mechanisms import by_name
 from dpselect.neighbours import Neighbours
 from dpselect.percentiles import percentile_rank
 from dpselect_planner import assembly
+from dpselect_planner.questions import sorted_laws
 from dpselect_pooling import PooledOutcomes
 from support.refusals import refused
 
@@ -205,6 +206,16 @@ def test_counts_of_values_stand_for_people(neighbours):
     np.testing.assert_allclose(
         question.probabilities("permute-and-flip", epsilon=0.7)[0], law, atol=1e-15
     )
+
+
+def test_one_by_one_sorts_independent_draws():
+    """Of two percentiles, against the sum over all pairs."""
+    alone = np.random.default_rng(0).dirichlet(np.ones(7), 2)
+    laws, pairs = sorted_laws(alone), np.outer(*alone)
+    smaller = [pairs[i, i:].sum() + pairs[i + 1 :, i].sum() for i in range(7)]
+
+    np.testing.assert_allclose(laws[0], smaller, atol=1e-14)
+    np.testing.assert_allclose(laws.sum(axis=0), sum(alone), atol=1e-14)
 
 
 def test_what_is_solved_is_least():

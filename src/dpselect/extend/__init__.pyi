@@ -174,9 +174,6 @@ from dpselect.percentiles.candidates import (
     Range as Range,
     places_of as places_of,
 )
-from dpselect.percentiles.methods import (
-    sorted_probabilities as sorted_probabilities,
-)
 from dpselect.percentiles.objectives import (
     by_rank as by_rank,
 )

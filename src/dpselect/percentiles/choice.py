@@ -54,7 +54,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import ceil, log
+from math import log
 from typing import NamedTuple
 
 import numpy as np
@@ -62,7 +62,6 @@ import numpy as np
 from dpselect.draws.exact.noisy_counts import LARGEST_SCALE, scale_for
 from dpselect.errors import ParameterError
 from dpselect.percentiles.candidates import Range
-from dpselect.percentiles.intervals import laplace_upto
 from dpselect.percentiles.methods import (
     EXACT as BY_SAMPLERS,
     FEWEST,
@@ -77,7 +76,7 @@ from dpselect.percentiles.objectives import RankScores
 from dpselect.percentiles.reading import Counts, Records
 from dpselect.percentiles.sparse_vector import COUNTS, ByThreshold, InParts, parts_of_record
 from dpselect.plan import Spend
-from dpselect.typing import Indices, Probabilities, Values
+from dpselect.typing import Indices, Values
 
 RANKS, NEAR = 2.0, 10.0
 """Scores of the records beyond a percentile, in logarithms of the candidates that are not near
@@ -114,14 +113,11 @@ CAUTION = 1.0
 """Scales of the noise that are taken off the number: what is wrong for too many records can be
 off by the whole range, and what is wrong for too few by the distance from the end."""
 
-NEGLIGIBLE = 1e-15
-"""Numbers that are less likely are left out of distributions."""
-
 REFINED = 0.1
 """Share of epsilon for the draw within a cell of a range."""
 
-CELLS, AT_ONCE = 2**15, 2**19
-"""Cells of a range on each side of 0, about, and candidates of one that are listed at once."""
+CELLS, BITS = 2**15, 19
+"""Cells of a range on each side of 0, about, and of the number that is drawn from at once."""
 
 
 class Drawn(NamedTuple):
@@ -293,13 +289,6 @@ class AfterCount(Method):
         upwards |= parts_of_record(p) == 1
         return ByThreshold(p, self.points, self.records, epsilon, upwards, records)
 
-    def probabilities(self, counts: Counts) -> Probabilities:
-        chances = chances_of_sizes(int(counts.numbers[0]), self.scale)
-        return sum(
-            chances[size] * self.of_size(size).probabilities(counts)
-            for size in np.flatnonzero(chances > NEGLIGIBLE).tolist()
-        )
-
     def are_usable(self, number: int) -> list[bool]:
         """Return which percentiles of so many records, by the noisy number, are no noise."""
         if number < self.scale * log(1 / (2 * EMPTY)):
@@ -355,10 +344,8 @@ class Refined:
     @property
     def each(self) -> float:
         """Epsilon of each draw: of as many for a percentile as the widest cell needs."""
-        draws, width = 1, int(np.diff(self.edges).max())
-        while width > AT_ONCE:
-            draws, width = draws + 1, ceil(width / AT_ONCE)
-        return self.epsilon / (len(self.percents) * draws)
+        bits = (int(np.diff(self.edges).max()) - 1).bit_length()
+        return self.epsilon / (len(self.percents) * max(-(-bits // BITS), 1))
 
     @property
     def spend(self) -> Spend:
@@ -380,7 +367,9 @@ class Refined:
         """Draw a position from ``low`` to before ``high``."""
         bound = self.records.rank_bound(p)
         while high - low > 1:
-            edges = np.linspace(low, high, min(AT_ONCE, high - low) + 1).astype(np.int64)
+            # By integers: floats could make a part wider, which would take another draw.
+            parts = min(2**BITS, high - low)
+            edges = low + np.arange(parts + 1) * (high - low) // parts
             points = self.points.at(edges[:-1])
             scores = RankScores(counts.in_cells(edges), p=p, points=points, bound=bound)
             [at] = by.largest(scores, self.each)
@@ -391,16 +380,3 @@ class Refined:
 def size_of(records: int | Indices) -> Indices:
     """Return the logarithms of numbers to the base ``√2``, rounded; 0 of less than one."""
     return np.rint(2 * np.log2(np.clip(records, 1, 2**62))).clip(max=LARGEST).astype(np.int64)
-
-
-def chances_of_sizes(records: int, scale: float) -> Probabilities:
-    """Return the probability of every size of a noisy number; shape ``(LARGEST + 1,)``.
-
-    Args:
-        records: The number.
-        scale: Scale of its noise.
-    """
-    # The largest number of each size but the last, which has no bound.
-    ends = 2.0 ** (np.arange(LARGEST) / 2 + 0.25)
-    upto = laplace_upto(np.floor(ends) - records, scale)
-    return np.diff(upto, prepend=0.0, append=1.0)

@@ -24,7 +24,6 @@ from dpselect.draws import PermuteAndFlip, above_threshold
 from dpselect.draws.above_threshold import Runs
 from dpselect.draws.exact.noisy_counts import check_scale, discrete_laplace, scale_for
 from dpselect.draws.exact.selection import Rows, largest_of_each
-from dpselect.errors import ParameterError
 from dpselect.percentiles.candidates import around
 from dpselect.percentiles.objectives import RankScores
 from dpselect.percentiles.reading import Counts, Records
@@ -66,14 +65,6 @@ class Method(ABC):
     def mechanism(self) -> str:
         """The mechanism with its public parameters."""
 
-    def probabilities(self, counts: Counts) -> Probabilities:  # noqa: ARG002
-        """Return the distribution over the candidates, a row for each percentile; private.
-
-        Raises:
-            ParameterError: It has no closed form.
-        """
-        raise ParameterError("the distribution of these percentiles has no closed form")
-
     @abstractmethod
     def draw(self, counts: Counts, records: Indices, by: Draws = EXACT) -> Values:
         """Draw the values of each group, ascending, shape ``(groups, m)``: a release.
@@ -106,8 +97,9 @@ class ByRank(Method):
         return f"PermuteAndFlip(epsilon={self.epsilon!r})"
 
     def probabilities(self, counts: Counts) -> Probabilities:
+        """Return the distribution over the candidates; private."""
         [scores] = np.asarray(self.scores(counts))
-        return PermuteAndFlip().probabilities(scores, self.epsilon)[None]
+        return PermuteAndFlip().probabilities(scores, self.epsilon)
 
     def draw(self, counts: Counts, records: Indices, by: Draws = EXACT) -> Values:  # noqa: ARG002
         return self.points[by.largest(self.scores(counts), self.epsilon), None]
@@ -131,9 +123,6 @@ class OneByOne(Method):
     @property
     def mechanism(self) -> str:
         return "; ".join(dict.fromkeys(one.mechanism for one in self.singles))
-
-    def probabilities(self, counts: Counts) -> Probabilities:
-        return sorted_probabilities([one.probabilities(counts)[0] for one in self.singles])
 
     def draw(self, counts: Counts, records: Indices, by: Draws = EXACT) -> Values:
         return np.sort(np.hstack([one.draw(counts, records, by) for one in self.singles]))
@@ -207,21 +196,3 @@ class ByBins(Method):
 def named(percents: Sequence[float]) -> str:
     """Return what percentiles are called in a plan."""
     return f"percentile{'s' * (len(percents) > 1)} {', '.join([f'{p:g}' for p in percents])}"
-
-
-def sorted_probabilities(laws: Sequence[Probabilities]) -> Probabilities:
-    """Return the distributions of the order statistics of independent draws.
-
-    At least ``i`` values are at or below a candidate: a Poisson binomial probability.
-
-    Args:
-        laws: Over the same candidates, which increase.
-    """
-    counts = np.zeros((len(laws) + 1, laws[0].size))
-    counts[0] = 1
-    for law in laws:
-        below = np.cumsum(law)
-        counts[1:] = counts[1:] * (1 - below) + counts[:-1] * below
-        counts[0] *= 1 - below
-    upto = np.cumsum(counts[:0:-1], axis=0)[::-1]
-    return np.diff(upto, axis=1, prepend=0.0)

@@ -162,9 +162,8 @@ class Percentiles(Query[PercentileRelease]):
         from dpselect.percentiles.prediction import TYPICAL, expected
 
         design, records = self.each, self.assumed_records
-        ends = (design.unit.value(design.points[at]) for at in (0, len(design.points) - 1))
         first, last = (
-            digits(one) if isinstance(one, int | float) else as_text(one) for one in ends
+            digits(one) if isinstance(one, int | float) else as_text(one) for one in design.ends
         )
         named, units = "error", ""
         if self.column is not None:
@@ -369,6 +368,11 @@ class PercentilesDesign(Design[PercentileRelease]):
         keep(drawn)
         ends = [one.ends() for one in answers if one.ends is not None]
         return replace(drawn, interval=tuple(self.in_units(two) for one in ends for two in one))
+
+    @property
+    def ends(self) -> tuple[Any, ...]:
+        """The smallest and the largest value that may be released."""
+        return self.in_units(self.points[at] for at in (0, len(self.points) - 1))
 
     def in_units(self, values: Iterable[float]) -> tuple[Any, ...]:
         """Return numbers in the unit that values are given in."""

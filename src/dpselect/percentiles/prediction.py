@@ -235,6 +235,6 @@ def _drawn(method: Method, counts: Counts, records: Indices, by: Simulated) -> V
     if isinstance(method, OneByOne):
         return np.sort(np.hstack([_drawn(one, counts, records, by) for one in method.singles]))
     if isinstance(method, ByRank):
-        [law] = method.probabilities(counts)
+        law = method.probabilities(counts)
         return by.rng.choice(method.points, (records.size, 1), p=law / law.sum())
     return method.draw(counts.some(np.zeros_like(records)), records, by)

@@ -14,6 +14,9 @@ from dpselect.writing import as_text
 TOO_FEW = "too few rows"
 """What people read in place of a value that is noise; ``answer`` and ``table`` have it."""
 
+WHOLE = "whole range: too few rows"
+"""What people read in place of an interval that says nothing."""
+
 MORE = "all of it is noise: ask with a larger epsilon, or for fewer percentiles or groups"
 
 
@@ -151,8 +154,12 @@ class PercentileRelease(Release[Any]):
             table.pop(name, []) for name in (self._name, "low", "high", "usable")
         )
         if low:
-            ends = zip(*(map(as_text, one) for one in (values, low, high)), strict=True)
-            values = [f"{one} ({a} to {b})" for one, a, b in ends]
+            asked: Any = self.plan.query
+            said = [
+                WHOLE if ends == asked.each.ends else " to ".join(map(as_text, ends))
+                for ends in zip(low, high, strict=True)
+            ]
+            values = [f"{as_text(one)} ({of})" for one, of in zip(values, said, strict=True)]
         pairs = zip(values, usable, strict=True)
         values = [as_text(one) if fine else TOO_FEW for one, fine in pairs]
         if self.groups is None:

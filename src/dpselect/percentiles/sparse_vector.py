@@ -75,7 +75,7 @@ from dpselect.neighbours import Neighbours
 from dpselect.percentiles.methods import EXACT, Draws, Method
 from dpselect.percentiles.objectives import FIRST, RankScores, exact_fraction
 from dpselect.percentiles.reading import Counts, Records
-from dpselect.typing import Indices, Probabilities, Values
+from dpselect.typing import Indices, Values
 
 FINEST = 10**6
 """Percentiles are taken to the nearest fraction of this denominator."""
@@ -179,12 +179,6 @@ class ByThreshold(Method):
         over = f"{way} over {self.points.size} candidates"
         return f"AboveThreshold(epsilon={self.epsilon!r}) {over}"
 
-    def probabilities(self, counts: Counts) -> Probabilities:
-        [queries] = np.asarray(self.queries(counts))
-        stops = above_threshold.stop_probabilities(queries, self.threshold, *self.scales, 1)[0]
-        stops[-2] += stops[-1]
-        return stops[None, :-1] if self.upwards else stops[None, -2::-1]
-
     def draw(self, counts: Counts, records: Indices, by: Draws = EXACT) -> Values:  # noqa: ARG002
         found = by.first_above(self.queries(counts), self.threshold, self.scales)
         return self.visited[np.minimum(found, self.points.size - 1), None]
@@ -221,29 +215,6 @@ class Part:
         twice, of = part.denominator + 2 * part.numerator * (number - 1), 2 * part.denominator
         found = -(-twice // of) if self.upwards else number - twice // of
         return np.asarray(np.minimum(found, above_threshold.LARGEST).astype(np.int64))
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Left:
-    """The candidates that are in no part, in each group, and the records beyond; released.
-
-    The first row is of parts from the largest candidate on, the second of those from the
-    smallest; shape ``(2, groups)``.
-
-    Attributes:
-        records: The noisy number of all records, shape ``(groups,)``.
-        edges: How many candidates are in parts.
-        taken: Noisy numbers of the records in parts.
-    """
-
-    records: Indices
-    edges: Indices
-    taken: Indices
-
-    @property
-    def number(self) -> Indices:
-        """The noisy number of the records that are left."""
-        return self.records - self.taken.sum(axis=0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -309,25 +280,29 @@ class InParts(Method):
 
     def draw(self, counts: Counts, records: Indices, by: Draws = EXACT) -> Values:
         found = np.empty((records.size, len(self.percents)), dtype=np.int64)
-        none = np.zeros((2, records.size), dtype=np.int64)
-        left = Left(records, none, none.copy())
+        # How many candidates are in parts, and noisy numbers of their records: in the first row
+        # from the largest candidate on, in the second from the smallest.
+        both = np.zeros((2, 2, records.size), dtype=np.int64)
         for part in self.parts():
-            found[:, part.place] = self._sought(part, counts, left, by)
+            found[:, part.place] = self._sought(part, counts, records, both, by)
         if self.middle is not None:
-            found[:, self.middle] = self._by_rank(counts, left, by)
+            found[:, self.middle] = self._by_rank(counts, records, both, by)
         return np.sort(self.points[found], axis=1)
 
-    def _sought(self, part: Part, counts: Counts, left: Left, by: Draws) -> Indices:
+    def _sought(
+        self, part: Part, counts: Counts, records: Indices, both: Indices, by: Draws
+    ) -> Indices:
         """Draw the positions of a part's end, and count it off what is left.
 
         Where the parts that were found hold as many records as are wanted nothing is drawn.
         """
-        edges, taken = left.edges[int(part.upwards)], left.taken[int(part.upwards)]
+        edges, taken = both[:, int(part.upwards)]
         last = self.points.size - 1
-        size = last + 1 - left.edges.sum(axis=0)
-        needed = part.wanted(left.records) - taken
+        in_parts, number = both.sum(axis=1)
+        size = last + 1 - in_parts
+        needed = part.wanted(records) - taken
         # Where no candidate is left, records that are wanted are in parts from the other end.
-        beyond = needed > np.where(size > 0, left.number, 0)
+        beyond = needed > np.where(size > 0, records - number, 0)
         at = np.where(beyond, edges + size, edges - 1)
         sought = ((needed > 0) & ~beyond) | (size > last)
         some = np.flatnonzero(sought & (size > 0))
@@ -348,13 +323,13 @@ class InParts(Method):
         at = at.clip(0, last)
         return at if part.upwards else last - at
 
-    def _by_rank(self, counts: Counts, left: Left, by: Draws) -> Indices:
+    def _by_rank(self, counts: Counts, records: Indices, both: Indices, by: Draws) -> Indices:
         """Draw the positions of the middle percentile among what is left, or at its end."""
-        down, up = left.edges
+        (down, up), taken = both
         last = self.points.size - 1
         low, high = np.maximum(up - 1, 0), np.minimum(last + 1 - down, last)
-        wanted = float(self.percents[self.middle or 0]) / 100 * (left.records.clip(1) - 1)
-        before, number = wanted - left.taken[1], left.number
+        wanted = float(self.percents[self.middle or 0]) / 100 * (records.clip(1) - 1)
+        before, number = wanted - taken[1], records - taken.sum(axis=0)
         fraction = (before / np.maximum(number - 1, 1)).clip(0, 1)
         # Of all numbers, those in no part; all candidates of the parts are out of reach.
         scores = RankScores(

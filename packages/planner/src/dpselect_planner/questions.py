@@ -8,6 +8,7 @@ more or fewer people. A question is as private as the data in it, which should b
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -26,7 +27,6 @@ from dpselect.extend import (
     by_rank,
     places_of,
     rho_of_pure,
-    sorted_probabilities,
     validation,
 )
 from dpselect.mechanisms import ExponentialMechanism, NoisySequence, by_name
@@ -289,7 +289,7 @@ class Percentile(Question):
     def probabilities(self, mechanism: str, *, epsilon: float) -> Probabilities:
         """Return the probability of each candidate by rank, a row for each percentile."""
         each = by_name(mechanism, epsilon / len(self.p))
-        return sorted_probabilities([each.probabilities(one) for one in self._objectives])
+        return sorted_laws([each.probabilities(one) for one in self._objectives])
 
     def rho(self, mechanism: str, *, epsilon: float) -> float:  # noqa: ARG002
         return self.query(epsilon=epsilon).plan.rho
@@ -424,3 +424,21 @@ class Response(Question):
 
     def outcome(self, mechanism: str, *, epsilon: float) -> Outcome:  # noqa: ARG002 -- one
         return Outcome(1 / (1 + float(np.exp(-epsilon))), np.nan)
+
+
+def sorted_laws(laws: Sequence[Probabilities]) -> Probabilities:
+    """Return the distributions of the order statistics of independent draws.
+
+    At least ``i`` values are at or below a candidate: a Poisson binomial probability.
+
+    Args:
+        laws: Over the same candidates, which increase.
+    """
+    counts = np.zeros((len(laws) + 1, laws[0].size))
+    counts[0] = 1
+    for law in laws:
+        below = np.cumsum(law)
+        counts[1:] = counts[1:] * (1 - below) + counts[:-1] * below
+        counts[0] *= 1 - below
+    upto = np.cumsum(counts[:0:-1], axis=0)[::-1]
+    return np.diff(upto, axis=1, prepend=0.0)
