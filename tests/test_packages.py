@@ -65,20 +65,6 @@ def test_public_names_are_documented_and_in_the_reference(package):
         assert any(one.startswith(home) for one in listed), name
 
 
-def test_the_door_has_its_page():
-    """Every function and class that a package may import is where the reference shows it."""
-    from dpselect import extend
-
-    text = "\n".join(page.read_text("utf-8") for page in pages().values())
-    listed = set(re.findall(r"^::: (\S+)", text, re.MULTILINE))
-    for name in extend.__all__:
-        found = getattr(extend, name)
-        if inspect.isclass(found) or inspect.isfunction(found):
-            home = found.__module__.split(".")
-            rooms = {".".join(home[:length]) for length in range(2, len(home) + 1)}
-            assert rooms & listed, f"{name} of {found.__module__}"
-
-
 @every_package
 def test_modules_have_titles_and_import_public_names(package):
     for path in folder(package).rglob("*.py"):

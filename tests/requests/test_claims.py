@@ -102,6 +102,8 @@ AR = {"neighbours": "add-remove"}
 TREE = {"domains": {"age": {"low": 0, "high": 9}}, "classes": ["a", "b"], "label": "diagnosis"}
 TREE |= {"epsilon": 1.0}
 EDGES = {"nodes": 40, "k": 5, "epsilon": 0.01}
+RECORD = {"query": "PercentileRecord", "column": "days", "p": 50, "upper": 60}
+DAYS = {"query": "Percentiles", "column": "days", "p": 50, "upper": 9, "step": 1}
 BOX = {"x": "x", "y": "y", "bounds": [0, 0, 9, 9], "epsilon": 1.0}
 
 ASKING = {
@@ -112,15 +114,8 @@ ASKING = {
     "Keys": {"column": "diagnosis", "epsilon": 1.0, "delta": 1e-6, **AR},
     "Levels": {"column": "c", "tree": {"a": "t", "b": "t"}, "epsilon": 1.0, **AR},
     "Map": {**BOX, "grids": [2], **AR},
-    "PercentileRecord": {"column": "days", "p": 50, "upper": 60, "epsilon": 1e-9},
-    "Percentiles": {
-        "column": "days",
-        "p": 50,
-        "upper": 60,
-        "step": 1,
-        "epsilon": 1.0,
-        "neighbours": "substitute",
-    },
+    "PercentileRecord": {**RECORD, "epsilon": 1e-9},
+    "Percentiles": {**DAYS, "epsilon": 1.0, "neighbours": "substitute"},
     "Subset": {"column": "diagnosis", "epsilon": 1.0},
     "TopKeys": {"column": "c", "k": 1, "candidates": ["a", "b"], "epsilon": 1.0, **AR},
     "TopNodes": {**EDGES, "metric": "ego-betweenness"},
@@ -253,31 +248,23 @@ def test_what_data_can_contradict_needs_a_ledger():
 
 
 STATUSES = ["hiv"] * 80 + ["flu"] * 220
+SEXES = {"query": "ID3Tree", "label": "sex", "classes": ["f", "m"], "max_depth": 1}
+SEXES |= {"domains": {"days": {"low": 0, "high": 9}}}
+STAR = {"query": "TopNodes", "nodes": 3, "k": 1, "metric": "ego-betweenness"}
+ILL = {"n": 300, "d": 80, "positive": "hiv", "label": "ssn"}
 WRONG = [
-    ("substitute", {"query": "PercentileRecord", "column": "days", "p": 50, "upper": 60},
-     {"label": "ssn", "records": 299}),
-    ("substitute", {"query": "PercentileRecord", "column": "days", "p": 50, "upper": 60},
-     {"label": "ssn", "on_invalid": "raise"}),
-    ("add-remove", {"query": "ID3Tree", "label": "sex", "classes": ["f", "m"], "max_depth": 1,
-                    "domains": {"days": {"low": 0, "high": 9}}}, {"max_records": 299}),
-    ("add-remove", {"query": "ID3Tree", "label": "sex", "classes": ["f", "m"], "max_depth": 1,
-                    "domains": {"days": {"low": 0, "high": 9}}},
-     {"max_records": 400, "on_invalid": "raise"}),
-    ("add-remove", {"query": "Percentiles", "column": "days", "p": 50, "upper": 9, "step": 1},
-     {"on_invalid": "raise"}),
-    ("swap", {"query": "Subset", "column": "diagnosis"},
-     {"n": 300, "d": 79, "positive": "hiv", "label": "ssn"}),
-    ("swap", {"query": "Subset", "column": "diagnosis"},
-     {"n": 301, "d": 80, "positive": "hiv", "label": "ssn"}),
-    ("swap", {"query": "Subset", "column": "diagnosis"},
-     {"n": 300, "d": 80, "positive": "hiv", "label": "sex"}),
-    ("swap", {"query": "Subset", "column": "diagnosis"},
-     {"n": 300, "d": 80, "positive": "hiv", "label": "gap"}),
-    ("edge", {"query": "TopNodes", "nodes": 3, "k": 1, "metric": "ego-betweenness"},
-     {"max_degree": 1}),
-    ("edge", {"query": "TopNodes", "nodes": 3, "k": 1, "metric": "degree"},
-     {"on_invalid": "raise"}),
-]  # fmt: skip
+    ("substitute", RECORD, {"label": "ssn", "records": 299}),
+    ("substitute", RECORD, {"label": "ssn", "on_invalid": "raise"}),
+    ("add-remove", SEXES, {"max_records": 299}),
+    ("add-remove", SEXES, {"max_records": 400, "on_invalid": "raise"}),
+    ("add-remove", DAYS, {"on_invalid": "raise"}),
+    *(
+        ("swap", {"query": "Subset", "column": "diagnosis"}, ILL | wrong)
+        for wrong in ({"d": 79}, {"n": 301}, {"label": "sex"}, {"label": "gap"})
+    ),
+    ("edge", STAR, {"max_degree": 1}),
+    ("edge", STAR | {"metric": "degree"}, {"on_invalid": "raise"}),
+]
 """Each claim that data can contradict, by a query and a policy that does."""
 
 
@@ -332,11 +319,10 @@ def test_a_contradiction_is_one_fixed_error_and_stops_what_rests_on_it(
 def test_what_does_not_rest_on_it_goes_on_and_the_curator_ends_it(stays):
     _, query, claims = WRONG[2]
     tree, ledger = asked_of(stays, "add-remove", query, {**claims, "on_invalid": "raise"})
-    days = {"query": "Percentiles", "column": "days", "p": 50, "upper": 9, "step": 1}
     with pytest.raises(PublicClaimError):
         tree.release()
 
-    asked_of(stays, "add-remove", days, claims)[0].release()
+    asked_of(stays, "add-remove", DAYS, claims)[0].release()
     assert len(file_of(ledger).read_text("utf-8").splitlines()) == 1
     asked_of(stays, "add-remove", query, {"max_records": 300})[0].release()  # another value
     with pytest.raises(PublicClaimError):
