@@ -9,10 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from dpselect.budget import Budget, Entry
-from dpselect.errors import (
-    InsufficientBudgetError,
-    LedgerError,
-)
+from dpselect.errors import InsufficientBudgetError, LedgerError
 from dpselect.neighbours import Neighbours
 from support.refusals import refused
 
@@ -35,14 +32,10 @@ def test_an_entry_says_what_was_spent(make):
     assert entry == Entry(epsilon=0.25, delta=0.0, rho=0.01, **said)
 
 
-@given(
-    st.lists(
-        st.tuples(st.just(0.0), st.just(4e-7))
-        | st.tuples(thousandths, st.sampled_from([0.0, 4e-7])),
-        max_size=12,
-    ),
-    st.sampled_from([0.0, 1e-6]),
-)
+some = st.just((0.0, 4e-7)) | st.tuples(thousandths, st.sampled_from([0.0, 4e-7]))
+
+
+@given(st.lists(some, max_size=12), st.sampled_from([0.0, 1e-6]))
 def test_a_dry_run_refuses_exactly_what_a_spend_refuses(spends, total):
     budget = Budget(1.0, total, neighbours=EDGE)
     for epsilon, delta in spends:

@@ -70,21 +70,16 @@ def test_no_entry_of_another_budget_is_refunded(budget, tmp_path):
     assert (budget.spent, budget.entries[0].answer) == (0.5, None)
 
 
-def test_what_is_refunded_is_read_off_the_store_and_not_off_the_entry_given(tmp_path):
-    stores = {"memory": None, "ledger": tmp_path / "budget.db"}
-    budgets = [
-        Budget(GRANTED, 1e-6, neighbours=ADDED, shares={"ada": 0.5}, path=path)
-        for path in stores.values()
-    ]
-    for budget in budgets:
-        entry = spend(budget, 0.25)
-        with pytest.raises(ParameterError):
-            budget.refund(replace(entry, epsilon=9.0, steps=8), 4.0)
+def test_what_is_refunded_is_read_off_the_store_and_not_off_the_entry_given(make):
+    budget = make(GRANTED, 1e-6, shares={"ada": 0.5})
+    entry = spend(budget, 0.25)
+    with pytest.raises(ParameterError):
+        budget.refund(replace(entry, epsilon=9.0, steps=8), 4.0)
 
-        budget.refund(replace(entry, share="ada", period="2026", steps=2), 0.125)
+    budget.refund(replace(entry, share="ada", period="2026", steps=2), 0.125)
 
-        assert [one.refunded for one in budget.entries] == [0.125]
-        assert {pot.share: pot.spent for pot in budget.pots} == {"ada": 0.0, "": 0.125}
+    assert [one.refunded for one in budget.entries] == [0.125]
+    assert {pot.share: pot.spent for pot in budget.pots} == {"ada": 0.0, "": 0.125}
 
 
 def test_other_programs_cannot_refund_twice_or_more_than_was_spent(tmp_path):

@@ -12,9 +12,7 @@ def test_an_answer_is_the_table_that_was_printed_and_a_long_one_is_in_a_file(tmp
     rows = pl.DataFrame({"ward": ["a", "b"] * 500, "days": [1, 2] * 500})
     found = dp.Percentiles(column="days", by="ward", groups=["a", "b"], **asked)
     found = found.release(rows, budget=budget)
-    keys = dp.TopKeys(
-        column=None, k=300, candidates=range(300), epsilon=1.0, neighbours="add-remove"
-    )
+    keys = dp.TopKeys(k=300, candidates=range(300), epsilon=1.0, neighbours="add-remove")
     keys.release([1], budget=budget)
     page = words.html(budget, name="a", whole={2: "all.csv"})
 
@@ -27,13 +25,10 @@ def test_an_answer_is_the_table_that_was_printed_and_a_long_one_is_in_a_file(tmp
 
 def test_names_of_others_are_no_html(tmp_path):
     name = "<b>Bob"
-    budget = dp.Budget(
-        2.0,
-        neighbours="add-remove",
-        protects="<b>who",
-        shares={name: 1.0},
-        path=tmp_path / name,
-    ).for_request(note=name, source=name, version=name, analyst=name, arguments={name: name})
+    terms = {"neighbours": "add-remove", "protects": "<b>who", "shares": {name: 1.0}}
+    budget = dp.Budget(2.0, **terms, path=tmp_path / name).for_request(
+        note=name, source=name, version=name, analyst=name, arguments={name: name}
+    )
     top = dp.TopKeys(
         column=name, by="<b>by", groups=[name], k=1, candidates=[name, f"{name}2"], epsilon=0.5,
         neighbours="add-remove", user="<b>who", max_per_user=1, mechanism="permute-and-flip",
