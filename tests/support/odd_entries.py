@@ -297,29 +297,6 @@ ARROW = [
     pa.month_day_nano_interval(),
 ]  # fmt: skip
 
-CONTAINERS = {
-    "values": [
-        "list", "tuple", "generator", "object array", "array", "polars", "pandas", "arrow",
-    ],
-    "rows": [
-        "list", "tuples", "iterators", "object array", "array", "polars", "pandas", "arrow",
-    ],
-    "counts": ["list", "tuples", "object array", "array"],
-    "frame": ["polars", "pandas", "pandas objects", "arrow"],
-    "labelled": ["list", "tuples", "object array", "array"],
-    "table": [
-        "polars", "lazy", "pandas", "pandas objects", "arrow", "dictionary", "duckdb", "csv",
-        "parquet",
-    ],
-}  # fmt: skip
-OF_PANDAS = ["pandas of Arrow", "pandas nullable"]
-CONTAINERS["table of counts"] = [*CONTAINERS["table"], *OF_PANDAS]
-CONTAINERS["table"] += [*OF_PANDAS, "wide integers", "extreme moments", "constants"]
-CONTAINERS["frame"] += OF_PANDAS
-CONTAINERS["rows"] += OF_PANDAS
-CONTAINERS["values"] += [*OF_PANDAS, "extreme moments"]
-ROWS = {"rows", "labelled", "counts"}
-
 
 def data_for(entry, container, rng, folder, blocks=1):
     """Return odd data of one container, or None where the container has none of them.
@@ -331,11 +308,14 @@ def data_for(entry, container, rng, folder, blocks=1):
     columns = [_column(rng, length) for _ in range(WIDTHS[entry.data])]
     if entry.data == "table of counts":
         columns[-1] = [*"abcd"]
-    make = _values if entry.data == "values" else _rows if entry.data in ROWS else _table
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return make(container, columns, rng, folder)
+            if entry.data == "values":
+                return SERIES[container](columns[0], rng)
+            if entry.data in {"rows", "labelled", "counts"} and container in LISTS:
+                return LISTS[container](columns, rng)
+            return _table(container, dict(zip(COLUMNS, columns, strict=False)), rng, folder)
     except (Exception, pl.exceptions.PanicException):  # noqa: BLE001 -- not ours
         return None
 
@@ -346,44 +326,49 @@ def _column(rng, length):
     return [rng.choice(pool) for _ in range(length)]
 
 
-def _values(container, columns, rng, _folder):
-    [column] = columns
-    return _SERIES[container](column, rng)
+def _rows(columns, rng):
+    rows = zip(*columns, strict=True)
+    return [rng.choice([list(row), row, np.array(row, dtype=object)]) for row in rows]
 
 
-def _rows(container, columns, rng, _folder):
-    rows = list(zip(*columns, strict=True))
-    if container == "list":
-        return [rng.choice([list(row), row, np.array(row, dtype=object)]) for row in rows]
-    if container in {"tuples", "iterators"}:
-        odd = rng.random() < 0.2 and len(columns) == 2
-        return [*rows, rng.choice(ODD_VALUES)] if odd else rows
-    if container == "object array":
-        table = np.empty((len(rows), len(columns)), dtype=object)
-        for j, column in enumerate(columns):
-            table[:, j] = _SERIES["object array"](column, rng)
-        return table
-    if container == "array":
-        return _typed(np.array(rows).reshape(len(rows), len(columns)), rng)
-    return _table(container, columns, rng, None)
+def _tuples(columns, rng):
+    odd = rng.random() < 0.2 and len(columns) == 2
+    return [*zip(*columns, strict=True), *([rng.choice(ODD_VALUES)] if odd else [])]
 
 
-def _table(container, columns, rng, folder):
-    named = dict(zip(COLUMNS, columns, strict=False))
-    if container == "csv":
-        path = folder / f"{rng.getrandbits(64):x}.csv"
-        path.write_bytes(_text(named, rng))
-        return path
-    if container in _FRAMES:
-        frame, series = _FRAMES[container]
-        return frame({name: series(v, rng) for name, v in named.items()})
-    if container in _ENGINES:
-        return _ENGINES[container](named, rng, folder)
-    frame = _table("polars", columns, rng, folder)
-    if container == "duckdb":
-        return duckdb_session().from_arrow(frame.to_arrow())
+def _objects(columns, _rng):
+    return np.stack([*map(_object_array, columns)], axis=1)
+
+
+def _array(columns, rng):
+    rows = [*zip(*columns, strict=True)]
+    return _typed(np.array(rows).reshape(len(rows), len(columns)), rng)
+
+
+LISTS = {"list": _rows, "tuples": _tuples, "iterators": _tuples}
+LISTS |= {"object array": _objects, "array": _array}
+
+
+def _table(container, named, rng, folder):
+    if container in TABLES:
+        return TABLES[container](named, rng, folder)
+    frame, series = FRAMES[container]
+    return frame({name: series(column, rng) for name, column in named.items()})
+
+
+def _csv(named, rng, folder):
+    path = folder / f"{rng.getrandbits(64):x}.csv"
+    path.write_bytes(_text(named, rng))
+    return path
+
+
+def _duckdb(named, rng, folder):
+    return duckdb_session().from_arrow(_table("polars", named, rng, folder).to_arrow())
+
+
+def _parquet(named, rng, folder):
     path = folder / f"{rng.getrandbits(64):x}.parquet"
-    frame.write_parquet(path)
+    _table("polars", named, rng, folder).write_parquet(path)
     return path
 
 
@@ -400,7 +385,7 @@ def _typed(array, rng):
     return array.astype(rng.choice(NUMPY)) if rng.random() < 0.4 else array
 
 
-def _object_array(column, _rng):
+def _object_array(column, _rng=None):
     return np.fromiter(column, dtype=object, count=len(column))
 
 
@@ -508,13 +493,6 @@ def _read(path):
     return duckdb_session().read_parquet(str(path))
 
 
-_ENGINES = {
-    "wide integers": _wide,
-    "extreme moments": _extreme,
-    "constants": _constants,
-}
-
-
 def emptied(data):
     """Return the same container without a row; None where that says nothing."""
     if isinstance(data, Path):
@@ -571,7 +549,7 @@ def _pandas(column, rng):
     return made.astype(rng.choice(PANDAS)) if rng.random() < 0.4 else made
 
 
-_SERIES = {
+SERIES = {
     "list": lambda column, _: column,
     "tuple": lambda column, _: tuple(column),
     "generator": lambda column, _: iter(column),
@@ -587,8 +565,8 @@ _SERIES = {
     )(column, rng),
 }
 
-_FRAMES = {
-    "dictionary": (dict, _SERIES["list"]),
+FRAMES = {
+    "dictionary": (dict, SERIES["list"]),
     "pandas": (pd.DataFrame, _pandas),
     "pandas objects": (pd.DataFrame, lambda column, _: pd.Series(column, dtype=object)),
     "pandas of Arrow": (pd.DataFrame, _pandas_of_arrow),
@@ -596,6 +574,21 @@ _FRAMES = {
     "arrow": (pa.table, _arrow),
     "polars": (pl.DataFrame, _polars),
     "lazy": (pl.LazyFrame, _polars),
+}
+
+
+FILES = {"duckdb": _duckdb, "csv": _csv, "parquet": _parquet}
+ENDS = {"wide integers": _wide, "extreme moments": _extreme, "constants": _constants}
+TABLES = FILES | ENDS
+OF_PANDAS = ["pandas of Arrow", "pandas nullable"]
+CONTAINERS = {
+    "values": [*SERIES],
+    "rows": [*LISTS, "polars", "pandas", "arrow", *OF_PANDAS],
+    "counts": [one for one in LISTS if one != "iterators"],
+    "labelled": [one for one in LISTS if one != "iterators"],
+    "frame": [one for one in FRAMES if one not in {"dictionary", "lazy"}],
+    "table": [*FRAMES, *TABLES],
+    "table of counts": [*FRAMES, *FILES],
 }
 
 
