@@ -42,10 +42,6 @@ QUERIES = every_query()
 every_kind = pytest.mark.parametrize("kind", QUERIES, ids=lambda kind: kind.__name__)
 
 
-def field_names(kind):
-    return [one.name for one in fields(kind)]
-
-
 def defaults(kind):
     return {one.name: one.default for one in fields(kind)}
 
@@ -101,7 +97,7 @@ class TestQueries:
 
     @every_kind
     def test_what_ends_its_fields_is_in_one_order(self, kind):
-        names = field_names(kind)
+        names = [*defaults(kind)]
         last = [name for name in names if name in LAST]
         if PRICED_BY.get(kind.__name__) in last:
             last.remove(PRICED_BY[kind.__name__])
@@ -121,8 +117,8 @@ class TestQueries:
 
     @every_kind
     def test_persons_are_a_column_and_a_number_of_rows(self, kind):
-        names = field_names(kind)
         given = defaults(kind)
+        names = [*given]
 
         assert ("user" in names) == ("max_per_user" in names)
         if "user" in names:
@@ -141,7 +137,7 @@ class TestQueries:
 
     @every_kind
     def test_every_field_is_documented_in_its_place(self, kind):
-        assert list(documented(kind)) == field_names(kind)
+        assert list(documented(kind)) == [*defaults(kind)]
         assert any("Guarantee:" in (one.__doc__ or "") for one in kind.__mro__)
 
     @every_kind
@@ -162,17 +158,14 @@ class TestFunctions:
 
         assert not {name for name in found if name.startswith(("release_", "plan_", "draw_"))}
 
-    def test_prices_and_relations_are_given_by_name(self):
+    def test_prices_and_relations_are_given_by_name_and_last_in_one_order(self):
         for name in functions().keys() - OF_LAWS:
             listed = parameters(functions()[name])
-            for one in {*LAST, "budget"} & set(listed):
-                assert listed[one].kind is Parameter.KEYWORD_ONLY, name
-
-    def test_the_last_arguments_come_in_one_order(self):
-        for name in functions().keys() - OF_LAWS:
-            last = [one for one in parameters(functions()[name]) if one in LAST]
+            last = [one for one in listed if one in LAST]
 
             assert last == sorted(last, key=LAST.index), name
+            for one in {*last, "budget"} & set(listed):
+                assert listed[one].kind is Parameter.KEYWORD_ONLY, name
 
     def test_epsilon_and_neighbours_have_no_default(self):
         for name, listed in signatures():

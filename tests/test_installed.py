@@ -75,34 +75,26 @@ class Environment:
         return ran.stdout
 
 
-@pytest.fixture(scope="module")
-def required(tmp_path_factory, wheels):
-    """Only the required dependencies."""
-    return Environment(tmp_path_factory.mktemp("required"), wheels, wheels["dpselect"])
+def environment(*names, extra=""):
+    """Return the fixture of an environment with some wheels."""
+
+    @pytest.fixture(scope="module")
+    def made(tmp_path_factory, wheels):
+        first, *rest = (wheels[name] for name in names)
+        return Environment(tmp_path_factory.mktemp("env"), wheels, f"{first}{extra}", *rest)
+
+    return made
 
 
-@pytest.fixture(scope="module")
-def standard(tmp_path_factory, wheels):
-    """With the extra ``standard``, which brings the packages of commands along."""
-    folder = tmp_path_factory.mktemp("standard")
-    return Environment(folder, wheels, f"{wheels['dpselect']}[standard]", *brought(wheels))
-
-
-@pytest.fixture(scope="module")
-def studies(tmp_path_factory, wheels):
-    """With the studies, which bring the extra ``standard`` along."""
-    folder = tmp_path_factory.mktemp("studies")
-    names = ("dpselect", "dpselect_studies")
-    return Environment(folder, wheels, *(wheels[name] for name in names), *brought(wheels))
-
-
-def brought(wheels):
-    """Return the wheels that PyPI would have."""
-    return [wheels[f"dpselect_{name}"] for name in PACKAGES]
+BROUGHT = [f"dpselect_{name}" for name in PACKAGES]
+"""The wheels that PyPI would have."""
+required = environment("dpselect")
+standard = environment("dpselect", *BROUGHT, extra="[standard]")
+studies = environment("dpselect", "dpselect_studies", *BROUGHT)
 
 
 def test_a_wheel_holds_its_package_and_nothing_else(wheels):
-    for name in ("dpselect", "dpselect_studies", *(f"dpselect_{one}" for one in PACKAGES)):
+    for name in ("dpselect", "dpselect_studies", *BROUGHT):
         with zipfile.ZipFile(wheels[name]) as wheel:
             tops = {Path(member).parts[0] for member in wheel.namelist()}
             members = set(wheel.namelist())
