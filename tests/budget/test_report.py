@@ -1,5 +1,7 @@
 """The page of a budget: what it calls each release, and that names of others are no HTML."""
 
+import re
+
 import polars as pl
 
 import dpselect as dp
@@ -14,6 +16,7 @@ def test_an_answer_is_the_table_that_was_printed_and_a_long_one_is_in_a_file(tmp
     found = found.release(rows, budget=budget)
     keys = dp.TopKeys(k=300, candidates=range(300), epsilon=1.0, neighbours="add-remove")
     keys.release([1], budget=budget)
+    budget.spend(0.5, neighbours="add-remove", mechanism="by hand")
     page = words.html(budget, name="a", whole={2: "all.csv"})
 
     assert budget.entries[0].shown == found.shown()
@@ -21,6 +24,10 @@ def test_an_answer_is_the_table_that_was_printed_and_a_long_one_is_in_a_file(tmp
     assert "<td>a</td><td>1</td>" in page.replace(' class="number"', "")
     assert "100 more rows are in all.csv" in page
     assert page.count("<tr>") < 250
+    assert "none was kept" in page
+    assert "0 to 299" in page
+    assert page.count('<section class="release">') == 3
+    assert not re.search(r"<script|https?:|src=|@import|url\(", page)
 
 
 def test_names_of_others_are_no_html(tmp_path):

@@ -31,7 +31,6 @@ def test_nothing_that_is_read_is_replaced(run, rows, name):
 LOOKS = {
     "latin.csv": ("name,n\nMüller,1\nMöller,2\n", "latin-1", "--encoding cp1252"),
     "utf16.csv": ("name,n\nMüller,1\n", "utf-16", "--encoding 'utf-16'"),
-    "snap.tsv": ("# from\n0\t1\n0\t2\n", "utf-8", "--comment '#'"),
 }
 
 
@@ -89,12 +88,3 @@ def test_the_table_of_an_answer_is_written(run, tmp_path, suffix):
     read = {"csv": pl.read_csv, "parquet": pl.read_parquet, "xlsx": pl.read_excel}[suffix]
     first, second = read(out).to_series(0).to_list()
     assert (first, second) == ("'=1+1" if suffix == "csv" else "=1+1", "a_b & c")
-
-
-@pytest.mark.parametrize("name", ["none.csv", "none.parquet"])
-def test_a_curator_is_told_that_there_is_no_file(run, name):
-    ran = run("look", name)
-
-    assert ran.code == 2
-    assert name in ran.error
-    assert "internal" not in ran.error

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import re
 
 import polars as pl
 import pytest
@@ -41,23 +40,6 @@ def test_answers_are_written_with_a_report_that_begins_with_the_file(run, ledger
     assert "Privacy report: clinic.budget" in rest
 
 
-def test_a_run_without_a_ledger_is_printed(run, ledger):
-    text = (ledger / "hospital.toml").read_text(encoding="utf-8")
-    policy = (ledger / "policy.toml").read_text(encoding="utf-8")
-    # A sum for each person needs a ledger that keeps it.
-    free = re.sub(r"\[person\][^\[]*", "", policy.replace('ledger = "clinic.budget"\n', ""))
-    (ledger / "free.toml").write_text(free, "utf-8")
-    (ledger / "hospital.toml").write_text(text.replace("policy.toml", "free.toml"), "utf-8")
-
-    limits = "--policy", ledger / "free.toml"
-    shown = run("run", ledger / "hospital.toml", *limits).out
-    ran = run("run", ledger / "hospital.toml", *limits, "--json").json
-
-    assert "heart" in shown
-    assert "remaining" not in shown
-    assert ran["answers"]["median"]["answer"] == [7.0]
-
-
 def test_the_limited_do_not_name_their_limit(run, ledger):
     """Without the line or with another one a file was answered, and the ledger not charged."""
     text = (ledger / "hospital.toml").read_text(encoding="utf-8")
@@ -76,20 +58,6 @@ def test_the_limited_do_not_name_their_limit(run, ledger):
     assert run("run", ledger / "asked.toml").code == 2
     assert run("run", ledger / "asked.toml", "--no-policy").code == 0
     assert run("run", ledger / "asked.toml", "--dry-run").code == 0
-
-
-def test_a_dry_run_says_errors_in_units_of_the_columns(run, ledger):
-    shown = run("run", ledger / "hospital.toml", "--dry-run")
-    queries = run("run", ledger / "hospital.toml", "--dry-run", "--json").json["queries"]
-
-    [within] = [
-        one["predicted"]["error in days"]
-        for one in queries.values()
-        if "error in days" in one["predicted"]
-    ]
-    assert "5,000 rows" in within
-    assert "error in days" in shown.out
-    assert " ".join(within.splitlines()[1].split()) in " ".join(shown.out.split())
 
 
 def test_a_contradiction_is_told_to_the_curator_alone(run, ledger):

@@ -5,7 +5,6 @@ import json
 import polars as pl
 import pytest
 
-import dpselect as dp
 from support.commands import DECLARED, table, written
 
 ASKED = ("--domains", "domains.json", "--epsilon", 50, "--neighbours", "add-remove")
@@ -37,20 +36,3 @@ def test_a_tree_is_saved_as_its_json(run, rows):
     ran = run("tree", rows, *ASKED, "--save", "tree.json", "--json")
 
     assert json.loads(rows.with_name("tree.json").read_text())["tree"] == ran.json["tree"]
-
-
-@pytest.mark.parametrize("command", ["tree", "trees-front"])
-def test_an_empty_file_gives_trees_at_full_cost(run, rows, command):
-    budget = dp.Budget(50, neighbours=dp.Neighbours.ADD_REMOVE, path="ledger")
-    getattr(table().head(0), f"write{rows.suffix.replace('.', '_')}")(rows)
-    ran = run(command, rows, *ASKED, "--ledger", "ledger")
-
-    assert ran.code == 0, ran.error
-    assert budget.spent == 50
-
-
-def test_a_template_reads_no_value(run, rows):
-    template = run("domains", rows, "--label", "out")
-
-    assert template.json["columns"]["sky"] == {"values": [], "other": "other"}
-    assert "rain" not in template.out
