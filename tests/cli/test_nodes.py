@@ -1,6 +1,5 @@
 """The command that releases nodes of a network."""
 
-import networkx as nx
 import polars as pl
 import pytest
 
@@ -23,13 +22,3 @@ def test_nodes_are_listed_as_their_column_holds_them(run, tmp_path, listed, kind
 
 
 DEGREE = ("--k", 1, "--metric", "degree", "--epsilon", 500)
-
-
-def test_files_of_networks_are_read(run, tmp_path):
-    """As tests/networks/test_edge_files.py has it for every format."""
-    path = tmp_path / "star.gml"
-    nx.write_gml(nx.star_graph(9), path)
-    shown = " ".join(run("nodes", path, "--nodes", 10, *DEGREE).out.split())
-
-    assert run("nodes", path, "--nodes", 10, *DEGREE, "--json").json["answer"] == [0]
-    assert "the nodes 0 to 9 (edges to other ids dropped, weights ignored)" in shown
