@@ -8,10 +8,7 @@ import numpy as np
 import pytest
 
 import dpselect as dp
-from dpselect.maps import (
-    Points,
-    uniform_grid,
-)
+from dpselect import maps
 from dpselect.maps.box import POSITIONS, Box
 from dpselect_studies.fanaeepour_2017 import methods, places
 from dpselect_studies.fanaeepour_2017.published_not_private import (
@@ -28,7 +25,7 @@ CELLS = 2**14
 # As near to 0.9 of the box as cells of a power of two allow, so that the query cuts none.
 COVERED = 14_746
 QUERY = np.array([[0, 0, COVERED * (POSITIONS // CELLS), POSITIONS]])
-LINE = (uniform_grid((CELLS, 1)), uniform_grid(1))
+LINE = (maps.uniform_grid((CELLS, 1)), maps.uniform_grid(1))
 
 
 def pair_on_the_line():
@@ -36,7 +33,7 @@ def pair_on_the_line():
     for size in (29, 30):
         x = np.full(size, 0.95)
         x[:INSIDE] = np.linspace(0, 0.89, INSIDE)
-        yield Points(x, np.zeros(size), Box(0, 0, 1, 1))
+        yield maps.Points(x, np.zeros(size), Box(0, 0, 1, 1))
 
 
 def loss(first, second):
@@ -118,7 +115,7 @@ def test_private_methods_cost_epsilon_in_all(name, monkeypatch):
 
 def case_of_few(grids=(1, 4, 16, 64), size=4000):
     rng = np.random.default_rng(0)
-    points = Points.of(*_clustered(rng, size), bounds=places.COUNTRY)
+    points = maps.Points.of(*_clustered(rng, size), bounds=places.COUNTRY)
     return places.case_of(points, grids, places.COUNTRY, delta=0.001, sides=places.SIDES)
 
 

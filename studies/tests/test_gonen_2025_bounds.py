@@ -8,13 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from dpselect.subsets import (
-    Subset,
-    theorem_1_lower,
-    theorem_1_upper,
-    theorem_2_lower,
-    theorem_2_upper,
-)
+from dpselect import subsets
 from dpselect_studies.gonen_2025 import bounds
 from support.refusals import refused
 from support.subset_definitions import optimal_delta
@@ -32,17 +26,17 @@ def test_bounds_keep_their_order(n, share, part, epsilon, failure):
     d = 1 + int(share * (n - 2))
     beta = int(part * min(d, n - d))
     optimum = optimal_delta(n, d, beta, epsilon=epsilon, failure=failure)
-    ball = Subset(n=n, d=d, beta=beta, epsilon=0, scheme="ball").delta_at(epsilon)
-    lower = theorem_1_lower(n, d, beta, epsilon=epsilon, failure=failure)
+    ball = subsets.Subset(n=n, d=d, beta=beta, epsilon=0, scheme="ball").delta_at(epsilon)
+    lower = subsets.theorem_1_lower(n, d, beta, epsilon=epsilon, failure=failure)
 
     assert lower <= optimum + 1e-9
     assert optimum <= ball + 1e-9
-    assert ball <= theorem_1_upper(n, d, beta) + 1e-9
-    assert theorem_1_upper(n, d, beta) <= bounds.sphere_delta(n, d, beta)
+    assert ball <= subsets.theorem_1_upper(n, d, beta) + 1e-9
+    assert subsets.theorem_1_upper(n, d, beta) <= bounds.sphere_delta(n, d, beta)
 
 
 def test_the_sphere_of_the_paper_breaks_its_bound():
-    assert theorem_1_upper(2, 1, 1) == 0
+    assert subsets.theorem_1_upper(2, 1, 1) == 0
     assert bounds.sphere_delta(2, 1, 1) == 1
 
 
@@ -71,14 +65,14 @@ def least_for_any_epsilon(inputs, table, epsilon):
 def test_the_union_of_more_people_than_there_are_members_is_private_too(n, d, epsilon):
     for beta in range(n + 1):
         drawn = never_missing(n, d, beta, lambda _: range(n))
-        union = Subset(n=n, d=d, beta=beta, epsilon=0, scheme="union")
+        union = subsets.Subset(n=n, d=d, beta=beta, epsilon=0, scheme="union")
 
         assert union.delta_at(epsilon) == pytest.approx(
             least_for_any_epsilon(*drawn, epsilon), abs=1e-12
         )
         assert union.delta_at(epsilon) == pytest.approx(1 - beta / n, abs=1e-12)
         if beta < n - d:
-            lower = theorem_2_lower(n, d, beta, epsilon=epsilon)
+            lower = subsets.theorem_2_lower(n, d, beta, epsilon=epsilon)
             assert lower <= union.delta_at(epsilon) + 1e-12
 
 
@@ -92,7 +86,7 @@ def test_the_printed_bound_of_theorem_2_holds_from_beta_d_people_on_and_no_earli
             assert (exact <= printed) == (n >= beta * d)
             assert bounds.union_delta(n, d, beta) == pytest.approx(float(exact))
             if beta <= n - d:
-                assert theorem_2_upper(n, d, beta) == pytest.approx(float(printed))
-    assert theorem_2_upper(5, 3, 2) == 0.5  # the exact one is .6
+                assert subsets.theorem_2_upper(n, d, beta) == pytest.approx(float(printed))
+    assert subsets.theorem_2_upper(5, 3, 2) == 0.5  # the exact one is .6
     with refused("beta"):
-        theorem_2_upper(5, 3, 3)
+        subsets.theorem_2_upper(5, 3, 3)

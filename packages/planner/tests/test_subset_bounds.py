@@ -7,12 +7,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from dpselect.subsets import (
-    theorem_1_lower,
-    theorem_1_upper,
-    theorem_2_lower,
-    theorem_2_upper,
-)
+from dpselect import subsets
 from support.refusals import refused
 
 
@@ -43,27 +38,27 @@ def test_the_lower_bound_is_the_least_that_its_argument_can_give(n, d):
                 b_eq=[1],
             ).fun
 
-            lower = theorem_1_lower(n, d, beta, epsilon=epsilon, failure=failure)
+            lower = subsets.theorem_1_lower(n, d, beta, epsilon=epsilon, failure=failure)
             assert lower == pytest.approx(max(0.0, least), abs=1e-9)
 
 
 def test_the_lower_bound_of_theorem_2_is_for_less_than_everybody():
-    assert theorem_2_lower(10, 4, 2, epsilon=0.0) == pytest.approx(1 - 2 / 6)
-    assert theorem_2_lower(10, 4, 2, epsilon=1.0) == 0
+    assert subsets.theorem_2_lower(10, 4, 2, epsilon=0.0) == pytest.approx(1 - 2 / 6)
+    assert subsets.theorem_2_lower(10, 4, 2, epsilon=1.0) == 0
     with refused("beta"):
-        theorem_2_lower(10, 4, 6, epsilon=0.0)
+        subsets.theorem_2_lower(10, 4, 6, epsilon=0.0)
 
 
 @pytest.mark.parametrize(("n", "d", "beta"), [(4, 2, 1), (5, 2, 2), (5, 1, 3)])
 @pytest.mark.parametrize("epsilon", [0.0, 0.1, 0.4])
 def test_no_people_drawn_blindly_are_below_the_bound_of_theorem_2(n, d, beta, epsilon):
     """The linear program over all laws of at most ``beta`` people that are added."""
-    subsets = [frozenset(one) for one in combinations(range(n), d)]
+    every = [frozenset(one) for one in combinations(range(n), d)]
     drawn = [frozenset(b) for size in range(beta + 1) for b in combinations(range(n), size)]
-    outputs = sorted({e | b for e in subsets for b in drawn}, key=sorted)
-    laws = np.array([[[e | b == out for b in drawn] for out in outputs] for e in subsets])
-    pairs = [(e, f) for e, f in product(range(len(subsets)), repeat=2)
-             if len(subsets[e] - subsets[f]) == 1]  # fmt: skip
+    outputs = sorted({e | b for e in every for b in drawn}, key=sorted)
+    laws = np.array([[[e | b == out for b in drawn] for out in outputs] for e in every])
+    pairs = [(e, f) for e, f in product(range(len(every)), repeat=2)
+             if len(every[e] - every[f]) == 1]  # fmt: skip
     # Variables: the law, the excess of each pair and output, delta.
     many, size = len(drawn), len(pairs) * len(outputs)
     rows = [
@@ -83,18 +78,18 @@ def test_no_people_drawn_blindly_are_below_the_bound_of_theorem_2(n, d, beta, ep
         b_eq=[1.0],
     ).fun
 
-    assert theorem_2_lower(n, d, beta, epsilon=epsilon) <= least + 1e-9
+    assert subsets.theorem_2_lower(n, d, beta, epsilon=epsilon) <= least + 1e-9
     assert least == pytest.approx(1 - beta / n)
 
 
 def test_upper_bounds_are_those_of_the_paper_and_refuse_what_is_out_of_range():
-    assert theorem_1_upper(10, 4, 2) == pytest.approx((1 - 2 / 4) * (1 - 2 / 6))
-    assert theorem_2_upper(10, 4, 2) == pytest.approx(1 - 1 / 6)
+    assert subsets.theorem_1_upper(10, 4, 2) == pytest.approx((1 - 2 / 4) * (1 - 2 / 6))
+    assert subsets.theorem_2_upper(10, 4, 2) == pytest.approx(1 - 1 / 6)
     for bound, arguments, name in (
-        (theorem_1_upper, (4, 0, 0), "d"),
-        (theorem_1_upper, (4, 2, 3), "beta"),
-        (theorem_2_upper, (4, 2, 0), "beta"),
-        (theorem_2_upper, (1, 1, 1), "n"),
+        (subsets.theorem_1_upper, (4, 0, 0), "d"),
+        (subsets.theorem_1_upper, (4, 2, 3), "beta"),
+        (subsets.theorem_2_upper, (4, 2, 0), "beta"),
+        (subsets.theorem_2_upper, (1, 1, 1), "n"),
     ):
         with refused(name):
             bound(*arguments)

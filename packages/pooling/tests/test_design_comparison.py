@@ -20,14 +20,16 @@ def by_name(found, name):
     return next(design for design in found.designs if design.name == name)
 
 
-def test_testing_one_by_one_is_right_and_takes_everybody():
-    design = by_name(simple(), "one by one")
+def test_without_noise_all_is_found_and_the_cheapest_of_the_best_is_first():
+    found = simple()
+    alone, best = by_name(found, "one by one"), found.designs[0]
 
-    assert (design.pools, design.exact, design.retests) == (60, 1.0, 0.0)
-
-
-def test_retests_leave_no_error_without_noise():
-    assert all(design.errors_after_retests == 0 for design in simple().designs)
+    assert (alone.pools, alone.exact, alone.retests) == (60, 1.0, 0.0)
+    assert all(design.errors_after_retests == 0 for design in found.designs)
+    assert best.tests == min(design.tests for design in found.designs) < 60
+    [line] = [one for one in found.plot().get_lines() if one.get_label() == best.name]
+    assert (best.tests / 60, 0) in list(zip(*line.get_data(), strict=True))
+    assert "after retests" in line.axes.get_ylabel()
 
 
 def test_dorfman_retests_are_those_of_its_formula():
@@ -39,14 +41,6 @@ def test_dorfman_retests_are_those_of_its_formula():
     assert design.retests == pytest.approx(
         expected, abs=5 * 8 * (100 * 0.15 * 0.85 / 400) ** 0.5
     )
-
-
-def test_the_cheapest_of_the_best_is_first():
-    found = simple()
-    best, *others = found.designs
-
-    assert best.tests < 60
-    assert all(best.tests <= other.tests for other in others)
 
 
 def test_kautz_singleton_is_certain():
@@ -84,16 +78,6 @@ def test_rounds_do_not_depend_on_how_they_are_shared(monkeypatch):
     monkeypatch.setattr(comparison, "PIECES", 3)
 
     assert simple() == alone
-
-
-def test_a_picture_shows_what_designs_are_ranked_by():
-    found = simple()
-    best, ax = found.designs[0], found.plot()
-
-    [line] = [one for one in ax.get_lines() if one.get_label() == best.name]
-    shown = list(zip(*line.get_data(), strict=True))
-    assert (best.tests / found.screening.n, best.errors_after_retests) in shown
-    assert "after retests" in ax.get_ylabel()
 
 
 def test_under_the_hardest_cap_everybody_is_tested_alone():

@@ -7,46 +7,33 @@ from dpselect import tuning
 from dpselect.trees import ID3Classifier
 from dpselect_applications.columns import PrivateSelectKBest
 from dpselect_applications.variants import genotype_counts
-from support.odd_fields import (
-    AR,
-    BOTH,
-    BY_COLUMN,
-    CELLS,
-    COLUMNS,
-    EDGES,
-    KNOWN,
-    MEDIAN,
-    NODES,
-    PEOPLE,
-    PLACES,
-    PUBLIC,
-    SEQUENCE,
-    SURE,
-    UNNAMED,
-    VARIANTS,
-    fitted,
-    id3,
-    labels_apart,
-    objective,
-)
+from support import odd_fields as odd
 
-CODES = {"tree": {"a": "1", "b": "1", "0": "2", "3": "2"}, **BOTH}
-NUMBERS = {"tree": {"0": "8", "1": "8", "2": "9", "3": "9"}, **BOTH}
+CODES = {"tree": {"a": "1", "b": "1", "0": "2", "3": "2"}, **odd.BOTH}
+NUMBERS = {"tree": {"0": "8", "1": "8", "2": "9", "3": "9"}, **odd.BOTH}
 
 # A query is made once: most of them take longer to plan than to release.
-HALF = dp.Percentiles(**MEDIAN)
-BEST = dp.BestOf(repetitions=tuning.Geometric(mean=2), epsilon_per_run=1.0, neighbours=AR)
-STUMP, DEPTHS = ID3Classifier(**PUBLIC, max_depth=1), {"max_depth": [0, 1]}
+HALF = dp.Percentiles(**odd.MEDIAN)
+BEST = dp.BestOf(repetitions=tuning.Geometric(mean=2), epsilon_per_run=1.0, neighbours=odd.AR)
+STUMP, DEPTHS = ID3Classifier(**odd.PUBLIC, max_depth=1), {"max_depth": [0, 1]}
 SEARCHED = {"estimator": STUMP, "grid": DEPTHS, "columns": ["f", "g"], "method": "all"}
 SEARCH = tuning.Search(**SEARCHED, epsilon=2.0)
 VARIANTS_OF = dp.TopVariants(
-    variants=VARIANTS, counts=COLUMNS[:4], label=COLUMNS[4], cases=5, controls=5, k=1, epsilon=1
+    variants=odd.VARIANTS,
+    counts=odd.COLUMNS[:4],
+    label=odd.COLUMNS[4],
+    cases=5,
+    controls=5,
+    k=1,
+    epsilon=1,
 )
 
 
 def search(**asked):
     grid = {"max_depth": [0, 1]}
-    return tuning.PrivateSearchCV(id3(**asked), grid, epsilon=2.0, method="all", random_state=1)
+    return tuning.PrivateSearchCV(
+        odd.id3(**asked), grid, epsilon=2.0, method="all", random_state=1
+    )
 
 
 def studied(given):
@@ -64,52 +51,60 @@ READ = {
         },
         "candidates": {"Levels": dp.Levels(**CODES)},
         "scores": {
-            "StableArgmax": lambda scores: dp.StableArgmax(**SURE).release(
-                objective(scores, monotone=True)
+            "StableArgmax": lambda scores: dp.StableArgmax(**odd.SURE).release(
+                odd.objective(scores, monotone=True)
             ),
         },
     },
     "rows": {
-        "edges": {"Hubs": dp.Hubs(**NODES)},
+        "edges": {"Hubs": dp.Hubs(**odd.NODES)},
         "points": {
-            "HeavyCells": dp.HeavyCells(**CELLS),
-            "HeavyCells with intervals": dp.HeavyCells(**{**CELLS, "grid": 9}, **SEQUENCE),
+            "HeavyCells": dp.HeavyCells(**odd.CELLS),
+            "HeavyCells with intervals": dp.HeavyCells(
+                **{**odd.CELLS, "grid": 9}, **odd.SEQUENCE
+            ),
         },
     },
     "table": {
-        "edges of persons": {"Hubs of persons": dp.Hubs(**EDGES, **PEOPLE)},
+        "edges of persons": {"Hubs of persons": dp.Hubs(**odd.EDGES, **odd.PEOPLE)},
         "points of a table": {
-            "HeavyCells, clipped": dp.HeavyCells(outside="clip", **PLACES, **CELLS)
+            "HeavyCells, clipped": dp.HeavyCells(outside="clip", **odd.PLACES, **odd.CELLS)
         },
         "points of persons": {
-            "HeavyCells of persons": dp.HeavyCells(**PLACES, **CELLS, **PEOPLE)
+            "HeavyCells of persons": dp.HeavyCells(**odd.PLACES, **odd.CELLS, **odd.PEOPLE)
         },
         "points in groups": {
-            "HeavyCells in groups": dp.HeavyCells(**PLACES, **CELLS, by="y", groups=[0, "a"])
+            "HeavyCells in groups": dp.HeavyCells(
+                **odd.PLACES, **odd.CELLS, by="y", groups=[0, "a"]
+            )
         },
-        "records of a table": {"BestColumns": dp.BestColumns(k=1, **BY_COLUMN)},
+        "records of a table": {"BestColumns": dp.BestColumns(k=1, **odd.BY_COLUMN)},
         "keys of columns": {
             "Levels of a column": dp.Levels(column="f", inner="own", **CODES),
             "Levels of numbers": dp.Levels(column="f", inner="own", **NUMBERS),
         },
-        "keys of persons": {"Levels of persons": dp.Levels(column="f", **CODES, **PEOPLE)},
-        "keys of periods": {"Series": dp.Series(period="g", periods=[0, "a", 2], k=1, **KNOWN)},
+        "keys of persons": {"Levels of persons": dp.Levels(column="f", **CODES, **odd.PEOPLE)},
+        "keys of periods": {
+            "Series": dp.Series(period="g", periods=[0, "a", 2], k=1, **odd.KNOWN)
+        },
     },
     "labelled": {
         "labelled records": {
-            "PrivateSelectKBest": fitted(lambda: PrivateSelectKBest(**UNNAMED, k=1)),
-            "PrivateClassifier": fitted(
-                lambda: tuning.PrivateClassifier(id3(epsilon=1.0), epsilon=1.0, neighbours=AR)
+            "PrivateSelectKBest": odd.fitted(lambda: PrivateSelectKBest(**odd.UNNAMED, k=1)),
+            "PrivateClassifier": odd.fitted(
+                lambda: tuning.PrivateClassifier(
+                    odd.id3(epsilon=1.0), epsilon=1.0, neighbours=odd.AR
+                )
             ),
         },
-        "parts of labelled records": {"PrivateSearchCV": fitted(search)},
+        "parts of labelled records": {"PrivateSearchCV": odd.fitted(search)},
     },
     "frame": {
         "parts of a frame": {
-            "PrivateSearchCV, of a frame": labels_apart(
-                lambda rows, labels: search(domains=PUBLIC).fit(rows, labels)
+            "PrivateSearchCV, of a frame": odd.labels_apart(
+                lambda rows, labels: search(domains=odd.PUBLIC).fit(rows, labels)
             ),
-            "Search": labels_apart(lambda *records: SEARCH.release(records)),
+            "Search": odd.labels_apart(lambda *records: SEARCH.release(records)),
         }
     },
     "counts": {

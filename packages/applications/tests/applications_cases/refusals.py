@@ -26,10 +26,15 @@ ONE_CANDIDATE = dp.Objective([1.0], dp.GlobalSensitivity(1, "add-remove"))
 SUBSTITUTED = dp.Objective([1.0, 2.0], dp.GlobalSensitivity(1, "substitute"))
 X = pl.DataFrame({"colour": ["red", "blue"] * 25, "age": [20, 40] * 25})
 Y = np.array(["no", "yes"] * 25)
-DOMAINS = {"colour": ["red", "blue"], "age": Bins(18, 90, bins=4)}
-TREE = ID3Classifier(1.0, domains=DOMAINS, classes=["no", "yes"], max_records=5000)
+PUBLIC = {
+    "domains": {"colour": ["red", "blue"], "age": Bins(18, 90, bins=4)},
+    "classes": ["no", "yes"],
+    "max_records": 5000,
+}
+TREE = ID3Classifier(1.0, **PUBLIC)
 LISTS = ID3Classifier(1.0, domains=Bins(0, 1), classes=["no", "yes"], max_records=100)
 DAYS = X.with_columns(day=pl.date(2020, 1, 1))
+RUNS = {"repetitions": tuning.Geometric(mean=3), "epsilon_per_run": 1.0, **AR}
 
 
 def run_of(returned, **more):
@@ -40,45 +45,30 @@ def profile_of(wrong):
     tuning.Profile.of(wrong)
 
 
-def planned(model=None, **changed):
+def planned(**changed):
     asked = {"epsilon": 1.0, "neighbours": "substitute", **changed}
-    tuning.PrivateClassifier(model or GaussianNB(), **asked).plan()
+    tuning.PrivateClassifier(GaussianNB(), **asked).plan()
 
 
 def told(run):
-    study = tuning.PrivateStudy(
-        [1], dp.BestOf(repetitions=tuning.Geometric(mean=3), epsilon_per_run=1, **AR)
-    )
+    study = tuning.PrivateStudy([1], dp.BestOf(**RUNS))
     study.ask()
     study.tell(1.0, run)
 
 
-def divergences(orders, of):
-    tuning.renyi_of_best(orders, of, repetitions=tuning.Poisson(mean=2))
-
-
-RUNS = {"repetitions": tuning.Geometric(mean=3), "epsilon_per_run": 1.0, **AR}
 BEST = releasing(dp.BestOf, data=[lambda: (0.5, "a")], **RUNS)
 PRICED = releasing(dp.BestOf, repetitions=tuning.Geometric(mean=3), neighbours="edge")
 RUN = refusing(run_of)
 LAW = refusing(lambda law: law())
-DIVERGENCES = refusing(divergences)
+RENYI = refusing(
+    tuning.renyi_of_best, orders=[2], divergences=[1], repetitions=tuning.Poisson(mean=2)
+)
 PLANNED = refusing(planned)
 PROFILE = refusing(profile_of)
-SEARCH = fitting(
-    partial(tuning.PrivateSearchCV, TREE), X, Y, grid={"max_depth": [0, 1, 2]}, epsilon=20.0
-)
-COLUMNS = fitting(
-    PrivateSelectKBest, X, Y, epsilon=0.5, k=1, domains=DOMAINS, classes=["no", "yes"],
-    max_records=5000,
-)  # fmt: skip
-OF_PERSONS = clone(TREE).set_params(user="who", max_per_user=2)
-SEARCH_OF_PERSONS = fitting(
-    partial(tuning.PrivateSearchCV, OF_PERSONS), X, Y, grid={"max_depth": [0, 1]}, epsilon=1.0
-)
-OF_LISTS = fitting(
-    partial(tuning.PrivateSearchCV, LISTS), [3], ["no"], grid={"max_depth": [0]}, epsilon=4.0
-)
+STUDY = refusing(tuning.PrivateStudy, candidates=[1], query=dp.BestOf(**RUNS))
+GRID = {"max_depth": [0, 1, 2]}
+SEARCH = fitting(tuning.PrivateSearchCV, X, Y, estimator=TREE, grid=GRID, epsilon=20.0)
+COLUMNS = fitting(PrivateSelectKBest, X, Y, epsilon=0.5, k=1, **PUBLIC)
 STABLE = releasing(tuning.StableArgmax, data=TWO, epsilon=0.7, delta=0.02, **AR)
 
 AND = {"source": "a", "target": "b"}
@@ -86,25 +76,18 @@ AB = pl.LazyFrame({"a": [1], "b": [2]})
 HUBS = releasing(dp.Hubs, nodes=1000, k=2, metric="ego-betweenness", epsilon=1.0)
 LAZY_HUBS = releasing(dp.Hubs, nodes=5, k=1, epsilon=1.0, **AND)
 
-PAIR = {"a": "x", "b": "x"}
-LEVELS = releasing(
-    dp.Levels, data=pl.DataFrame({"code": ["a"]}), column="code", tree=PAIR, epsilon=1.0, **AR
-)
+CODES = {"data": pl.DataFrame({"code": ["a"]}), "column": "code", "epsilon": 1.0, **AR}
+LEVELS = releasing(dp.Levels, tree={"a": "x", "b": "x"}, **CODES)
 SERIES = releasing(
-    dp.Series, data=pl.DataFrame({"code": ["a"]}), column="code", period="month",
-    periods=[1, 2, 3], k=1, candidates=["a", "b"], epsilon=2.0, neighbours="add-remove",
-)  # fmt: skip
+    dp.Series, period="month", periods=[1, 2, 3], k=1, candidates=["a", "b"], **CODES
+)
 VARIANTS = releasing(
     dp.TopVariants, data=[[1, 0, 1, 0]], variants=1, cases=5, controls=5, significance=0.1, k=1,
     epsilon=1.0,
 )  # fmt: skip
-HEAVY = releasing(
-    dp.HeavyCells, data=[[0.5, 0.5]], bounds=(0, 0, 1, 1), grid=2, epsilon=2.0, **AR
-)
-GROUPED = releasing(
-    dp.HeavyCells, x="lon", y="lat", by="g", bounds=(0, 0, 2, 1), grid=(2, 1), k=1, epsilon=2.0,
-    **AR,
-)  # fmt: skip
+BOX = {"data": [[0.5, 0.5]], "bounds": (0, 0, 1, 1), "grid": 2, "epsilon": 2.0, **AR}
+HEAVY = releasing(dp.HeavyCells, **BOX)
+GROUPED = releasing(dp.HeavyCells, x="lon", y="lat", by="g", k=1, **BOX)
 PREFIXES = refusing(prefix_tree, ["ABC"])
 
 ROWS = [
@@ -120,14 +103,10 @@ ROWS = [
     ),
     LAW("shape", law=partial(tuning.TruncatedNegativeBinomial, mean=3, shape=-1)),
     LAW("mean", law=partial(tuning.Poisson, mean=0)),
-    DIVERGENCES("orders", orders=Each([[2, 3], [0.5]]), of=[1]),
-    DIVERGENCES("orders", orders=[3, 2], of=[1, 1]),
-    refusing(tuning.renyi_of_best, [2], [1])(
-        "below 1 has no bound", repetitions=tuning.Poisson(mean=0.5)
-    ),
-    refusing(tuning.renyi_of_best, [2], [1])(
-        "a distribution of dpselect", repetitions="poisson"
-    ),
+    RENYI("orders", orders=Each([[2, 3], [0.5]])),
+    RENYI("orders", orders=[3, 2], divergences=[1, 1]),
+    RENYI("below 1 has no bound", repetitions=tuning.Poisson(mean=0.5)),
+    RENYI("a distribution of dpselect", repetitions="poisson"),
     BEST("runs must be at", data=[]),
     refusing(tuning.best_probabilities, [1, 2], [0.5, 0.4])(
         "probabilities", repetitions=tuning.Geometric(mean=2)
@@ -145,7 +124,7 @@ ROWS = [
     PROFILE("a profile must", wrong=Each(["gaussian", [], [1.0, 2.0], [(-1.0, 0.1)]])),
     PROFILE("a profile must", wrong=Each([[(1.0, 1.5)], [(1.0, float("nan"))], [(1e4, 0)]])),
     SEARCH("epsilon", epsilon=0.0),
-    SEARCH_OF_PERSONS("leave out"),
+    SEARCH("leave out", estimator=clone(TREE).set_params(user="who", max_per_user=2)),
     SEARCH("grid", grid=Each([{"epsilon": [1.0]}, {"deep": [1]}, 3])),
     SEARCH("method", method="best"),
     SEARCH("must have at least one run", repetitions=tuning.Poisson(mean=3)),
@@ -155,13 +134,11 @@ ROWS = [
     SEARCH("anchor", mechanism="anchored"),
     SEARCH("is too small", method="all", mechanism="noisy-sequence", epsilon=1e-12),
     SEARCH("scoring", scoring=Each([3, object, lambda: 1.0])),
-    refusing(
-        tuning.PrivateSearchCV(DummyClassifier(), {"strategy": ["prior"]}, epsilon=1.0).plan
-    )("a DummyClassifier"),
+    SEARCH("a DummyClassifier", estimator=DummyClassifier(), grid={"strategy": ["prior"]}),
     SEARCH("collect the lazy frame", DataError, data=(X.lazy(), Y)),
     SEARCH("same number of records", DataError, data=(X, Y[1:])),
     SEARCH("must hold numbers or text", ColumnError, data=(DAYS, Y)),
-    OF_LISTS("X is a list of rows", DataError),
+    SEARCH("X is a list of rows", DataError, estimator=LISTS, data=([3], ["no"])),
     PLANNED("a GaussianNB has no 'epsilon'"),
     PLANNED("epsilon", epsilon=0.0, epsilon_name="var_smoothing"),
     PLANNED("neighbours", NeighboursError, neighbours="edge", epsilon_name="var_smoothing"),
@@ -170,10 +147,8 @@ ROWS = [
     STABLE("at least two candidates", data=ONE_CANDIDATE),
     STABLE("delta is too small", delta=1e-60),
     STABLE("the release is for add-remove neighbours", NeighboursError, data=SUBSTITUTED),
-    refusing(tuning.PrivateStudy, query=dp.BestOf(**RUNS))(
-        "candidates", candidates=Each([[], [None]])
-    ),
-    refusing(tuning.PrivateStudy, [1])("query", query="BestOf"),
+    STUDY("candidates", candidates=Each([[], [None]])),
+    STUDY("query", query="BestOf"),
     LEVELS(
         "tree", tree=Each([{}, {"a": "x"}, {"a": "b", "b": "a", "c": "x", "d": "x"}, ["a"]])
     ),

@@ -11,15 +11,9 @@ import pytest
 from scipy import stats
 
 import dpselect as dp
-from dpselect_applications.levels import cut_exponential, prefix_tree
+from dpselect_applications.levels import cut_exponential, prefix_tree, unevenness
 from dpselect_applications.levels.cut_exponential import Cuts, draw_cut, excess, log_probability
 from dpselect_applications.levels.hierarchy import Hierarchy
-from dpselect_applications.levels.unevenness import (
-    STEPS,
-    largest_difference,
-    largest_step,
-    unevenness,
-)
 
 ADDED, REPLACED = dp.Neighbours.ADD_REMOVE, dp.Neighbours.SUBSTITUTE
 TREES = {
@@ -74,8 +68,8 @@ def one_more(counts):
 def test_unevenness_is_that_of_the_definition(tree):
     shape = Hierarchy.of(tree).shape
     for counts in databases(shape, 3):
-        exact = [int(STEPS * one) for one in by_definition(shape, counts)]
-        assert unevenness(shape, np.array(counts)).tolist() == exact
+        exact = [int(unevenness.STEPS * one) for one in by_definition(shape, counts)]
+        assert unevenness.unevenness(shape, np.array(counts)).tolist() == exact
 
 
 @every_tree
@@ -91,13 +85,15 @@ def test_one_row_changes_two_cuts_differently_by_the_bound_and_no_more(tree):
                     by_definition(shape, counts), by_definition(shape, more), strict=True
                 )
             ]
-            rounded = unevenness(shape, np.array(more)) - unevenness(shape, np.array(counts))
+            rounded = unevenness.unevenness(shape, np.array(more)) - unevenness.unevenness(
+                shape, np.array(counts)
+            )
             changes = [sum(moved[node] for node in cut) for cut in cuts]
             steps = [int(rounded[list(cut)].sum()) for cut in cuts]
             most = max(most, max(changes) - min(changes))
             in_steps = max(in_steps, max(steps) - min(steps))
-    assert most == largest_difference(shape)
-    assert in_steps <= largest_step(shape) <= STEPS * most + 2
+    assert most == unevenness.largest_difference(shape)
+    assert in_steps <= unevenness.largest_step(shape) <= unevenness.STEPS * most + 2
 
 
 @every_tree
@@ -108,7 +104,7 @@ def test_the_excess_is_the_price_of_a_level_in_rows(tree):
     children, decay = design.hierarchy.shape.children, float(design.decay)
     free = np.zeros(len(children), dtype=np.int64)
     dearer = free.copy()
-    dearer[0] = STEPS
+    dearer[0] = unevenness.STEPS
     every = every_cut(children)
 
     def odds(costs):

@@ -6,14 +6,8 @@ import polars as pl
 import pytest
 
 import dpselect as dp
+from dpselect import errors
 from dpselect.draws.exact import samplers
-from dpselect.errors import (
-    ColumnError,
-    InsufficientBudgetError,
-    LedgerError,
-    NeighboursError,
-    ParameterError,
-)
 from dpselect_applications.series import file
 from support.refusals import refused
 
@@ -95,11 +89,14 @@ def test_rows_of_later_periods_are_not_read(release):
 @pytest.mark.parametrize(
     ("error", "more"),
     [
-        (InsufficientBudgetError, {"data": None, "budget": dp.Budget(0.5, **AR)}),
-        (NeighboursError, {"data": None, "budget": dp.Budget(5.0, neighbours="substitute")}),
-        (ColumnError, {"data": ROWS.drop("code")}),
-        (ParameterError, {"data": of_wards("ward = 1"), "neighbours": "substitute"}),
-        (ParameterError, {"number": "2026-05"}),
+        (errors.InsufficientBudgetError, {"data": None, "budget": dp.Budget(0.5, **AR)}),
+        (
+            errors.NeighboursError,
+            {"data": None, "budget": dp.Budget(5.0, neighbours="substitute")},
+        ),
+        (errors.ColumnError, {"data": ROWS.drop("code")}),
+        (errors.ParameterError, {"data": of_wards("ward = 1"), "neighbours": "substitute"}),
+        (errors.ParameterError, {"number": "2026-05"}),
     ],
 )
 def test_a_refusal_leaves_no_file_and_draws_nothing(release, path, error, more):
@@ -139,13 +136,13 @@ def test_other_files_are_left_as_they_are(release, path, tmp_path, monkeypatch):
     held = ledger.read_bytes()
 
     for other in (path, ledger, tmp_path / "none" / "a.series"):
-        with pytest.raises(LedgerError):
+        with pytest.raises(errors.LedgerError):
             release(0, path=other)
     assert (path.read_text(), ledger.read_bytes()) == ("something else", held)
 
     release(0, path=tmp_path / "a.series")
     monkeypatch.setattr(file, "SCHEMA_VERSION", 3)
-    with pytest.raises(LedgerError):
+    with pytest.raises(errors.LedgerError):
         release(0, path=tmp_path / "a.series")
 
 
@@ -157,7 +154,7 @@ def test_the_file_of_another_series_is_refused(release, path, more):
     release(0)
     held = path.read_bytes()
 
-    with refused("k", error=LedgerError):
+    with refused("k", error=errors.LedgerError):
         release(1, **more)
     assert path.read_bytes() == held
 
@@ -170,7 +167,7 @@ def test_one_payment_is_for_one_selection_of_rows(release, path, budget):
     for other in (of_wards("ward = 2"), of_wards()):
         for more in ({"budget": budget}, {}):
             for number in (0, 1):
-                with refused("where", error=LedgerError):
+                with refused("where", error=errors.LedgerError):
                     release(number, other, **more)
     assert path.read_bytes() == held
     again = release(1, of_wards("ward = 1"), budget=budget)
@@ -184,7 +181,7 @@ def test_one_payment_is_for_one_source_and_version(release, budget, tmp_path, mo
 
     release(0, budget=of("visits", "1"))
     for other in (of("others", "1"), of("visits", "2"), None):
-        with refused("where", error=LedgerError):
+        with refused("where", error=errors.LedgerError):
             release(1, budget=other)
 
     of_files = partial(release, path=tmp_path / "files.series")
@@ -194,7 +191,7 @@ def test_one_payment_is_for_one_source_and_version(release, budget, tmp_path, mo
         monkeypatch.chdir(tmp_path / name)
     of_files(0, "visits.parquet")
     monkeypatch.chdir(tmp_path / "two")
-    with refused("where", error=LedgerError):
+    with refused("where", error=errors.LedgerError):
         of_files(1, "visits.parquet")
     assert len(of_files(1, "../one/visits.parquet").sums) == 2
 
@@ -209,7 +206,7 @@ def test_the_budget_that_paid_is_the_only_one(release, budget, tmp_path):
     )
 
     for other in (second, third, budget):
-        with refused("budget", error=LedgerError):
+        with refused("budget", error=errors.LedgerError):
             release(1, budget=other)
     assert len(release(1, budget=dp.Budget.open(first.path)).sums) == 2
 
@@ -217,6 +214,6 @@ def test_the_budget_that_paid_is_the_only_one(release, budget, tmp_path):
 def test_a_series_that_nobody_paid_for_is_not_continued_by_a_budget(release, budget):
     release(0)
 
-    with refused("budget", error=LedgerError):
+    with refused("budget", error=errors.LedgerError):
         release(1, budget=budget)
     assert budget.entries == ()
