@@ -7,7 +7,7 @@ import numpy as np
 
 import dpselect as dp
 from dpselect import scaling, sensitivity
-from dpselect.combine import COMBINATIONS, by_name, coverage, pareto_front, plot_front
+from dpselect.combine import COMBINATIONS, by_name, coverage, pareto_front
 from dpselect.errors import NeighboursError, ScoresError, SensitivityError
 from support.refusals import Each, both, refusing
 
@@ -96,8 +96,6 @@ ROWS = [
     ),
     PARETO("horizon must be at least 0", horizon=-1),
     PARETO("dominance must be one of weak, standard, strict", dominance="mild"),
-    refusing(plot_front)("two objectives, not 3", objectives=[part()] * 3),
-    refusing(plot_front, TWO)("drawn must hold candidates", drawn=["e"]),
     COVERED("", a=[]),
     COVERED("", b=Each([[1, 2], [[1, 2, 3]], [["x", 2]]])),
     COVERED("dominance", dominance="mild"),

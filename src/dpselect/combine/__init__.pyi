@@ -1,6 +1,5 @@
 from dpselect_planner import (
     coverage as coverage,
-    plot_front as plot_front,
 )
 
 from .fronts.score import (

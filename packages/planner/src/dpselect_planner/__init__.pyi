@@ -5,7 +5,6 @@ from .comparison import (
     Comparison as Comparison,
     compare as compare,
     coverage as coverage,
-    plot_front as plot_front,
 )
 from .questions import (
     BestScore as BestScore,

@@ -7,7 +7,7 @@ mechanism on public data of the same kind.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import astuple, dataclass, fields, replace
 from fractions import Fraction
 from math import comb
@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpselect import Mechanism, NoisySequence, Objective
-from dpselect.combine import pareto_front
 from dpselect.errors import ParameterError
 from dpselect.extend import (
     Dominance,
@@ -27,7 +26,6 @@ from dpselect.extend import (
     checked_k,
     lines,
     needed,
-    new_axes,
     validation,
     with_any_option,
 )
@@ -35,7 +33,6 @@ from dpselect.mechanisms import MechanismLike
 
 if TYPE_CHECKING:
     import polars as pl
-    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,46 +285,3 @@ def _points(name: str, given: ArrayLike) -> Values:
             f"`{name}` must be a row of scores for each of at least one candidate"
         )
     return points
-
-
-def plot_front(
-    objectives: Sequence[Objective],
-    *,
-    drawn: Sequence[Hashable] = (),
-    ax: Axes | None = None,
-) -> Axes:
-    """Plot all candidates by two objectives, their Pareto front, and those drawn.
-
-    The picture shows every score and is as private as they are.
-
-    Args:
-        objectives: Two, for the same candidates in the same order.
-        drawn: Candidates that were drawn, such as ``release.answer``.
-        ax: Where to draw; a new figure if not given.
-
-    Returns:
-        The axes, with the first objective to the right and the second upwards.
-
-    Raises:
-        ParameterError: Not two objectives, different candidates, or one drawn that is not a
-            candidate.
-        NeighboursError: Different neighbour relations.
-    """
-    parts = list(objectives)
-    front = pareto_front(parts)
-    if len(parts) != 2:
-        raise ParameterError(f"a front is drawn of two objectives, not {len(parts)}")
-    position = {candidate: at for at, candidate in enumerate(parts[0].candidates)}
-    if not set(drawn) <= position.keys():
-        raise ParameterError("drawn must hold candidates of the objectives")
-    ax = new_axes() if ax is None else ax
-    right, up = (part.scores for part in parts)
-    front = front[np.lexsort((-up[front], right[front]))]
-    chosen = [position[candidate] for candidate in drawn]
-    ax.scatter(right, up, s=8, color="0.75", label="candidates")
-    ax.step(right[front], up[front], where="pre", marker="o", ms=4, label="Pareto front")
-    if chosen:
-        ax.scatter(right[chosen], up[chosen], marker="x", color="C3", zorder=3, label="drawn")
-    ax.set(xlabel="first objective", ylabel="second objective")
-    ax.legend(fontsize="small")
-    return ax
