@@ -1,3 +1,4 @@
+from functools import partial
 from itertools import product
 from math import exp, inf, log
 
@@ -10,10 +11,6 @@ from dpselect.audit import bounded_range, check_private, delta, privacy_loss, re
 from dpselect.errors import AuditError
 
 HALF, QUARTER = [0.5, 0.5], [0.25, 0.75]
-measures = pytest.mark.parametrize(
-    "measure",
-    [privacy_loss, bounded_range, lambda p, q: delta(p, q, 0.1), lambda p, q: renyi(p, q, 2)],
-)
 
 
 @st.composite
@@ -35,6 +32,14 @@ def test_known_values():
     assert renyi(HALF, QUARTER, 1) == pytest.approx(0.5 * log(2) + 0.5 * log(2 / 3))
     assert renyi(HALF, QUARTER, 2) == pytest.approx(log(0.25 / 0.25 + 0.25 / 0.75))
     assert renyi(HALF, QUARTER, inf) == pytest.approx(log(2))
+    assert renyi(HALF, QUARTER, 1 + 1e-12) == pytest.approx(renyi(HALF, QUARTER, 1), abs=1e-9)
+    for measure in (
+        privacy_loss,
+        bounded_range,
+        partial(delta, epsilon=0.1),
+        partial(renyi, alpha=2),
+    ):
+        assert measure([0.3, 0.7, 0.0], [0.3, 0.7, 0.0]) == 0
 
 
 @given(pairs_of_laws(zeros=True), st.floats(0, 3))
@@ -69,10 +74,6 @@ def test_renyi_is_its_definition_and_grows_with_the_order(laws, alpha):
     assert renyi(p, q, alpha) <= renyi(p, q, inf) + 1e-9
 
 
-def test_near_order_one_renyi_is_the_divergence_of_kullback_and_leibler():
-    assert renyi(HALF, QUARTER, 1 + 1e-12) == pytest.approx(renyi(HALF, QUARTER, 1), abs=1e-9)
-
-
 @pytest.mark.parametrize(
     ("p", "q"), [([0.5, 0.5, 0.0], [1.0, 0.0, 0.0]), ([1.0, 0.0, 0.0], [0.5, 0.5, 0.0])]
 )
@@ -82,11 +83,6 @@ def test_an_outcome_possible_on_one_side_only_is_an_infinite_loss(p, q):
     assert delta(p, q, 700.0) == (0.5 if p[1] or q[1] else 0)
     assert max(renyi(p, q, 2), renyi(q, p, 2)) == inf
     assert min(renyi(p, q, 2), renyi(q, p, 2)) == pytest.approx(log(2))
-
-
-@measures
-def test_equal_laws_are_no_distance_apart(measure):
-    assert measure([0.3, 0.7, 0.0], [0.3, 0.7, 0.0]) == 0
 
 
 def response(x):

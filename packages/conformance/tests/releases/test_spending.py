@@ -99,10 +99,6 @@ def coin(*_):
     """Noise of one's own, as of NumPy, which passes unless it is named."""
 
 
-def plan_is_a_method(*_):
-    return SimpleNamespace(plan=lambda: PLAN)
-
-
 def states(outcome):
     return lambda *_: outcome
 
@@ -145,7 +141,7 @@ STEPS = [
     ([pay_some, draw, states(RELEASE)], "the release states epsilon = 0.5 and spent 0.25"),
     ([pay, draw, states(SimpleNamespace(plan=DEAR))], LESS, {"delta": 0.5}),
     ([pay, draw, states(SimpleNamespace(plan_=DEAR))], LESS, {"delta": 0.5}),
-    ([pay_some, draw, plan_is_a_method], ""),
+    ([pay_some, draw, states(SimpleNamespace(plan=lambda: PLAN))], ""),
 ]  # fmt: skip
 
 
