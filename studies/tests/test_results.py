@@ -93,64 +93,65 @@ def test_a_number_in_a_text_is_that_of_the_stored_run(tmp_path):
     assert shown("{x: c} {y: a}") == f"{MISSING} {MISSING}"
 
 
-def judged(number, ours, *, deviation=0.0, runs=100.0, chance=None):
-    """Return the row of one number, beside what we have and what chance has."""
-    rows = [{"what": "ours", "x": ours}, {"what": "chance", "x": chance}]
-    study = replace(
-        PICTURE, printed=[number], spread=lambda _found, _number: Spread(deviation, runs)
-    )
-    return studies.compare(study, pl.DataFrame(rows)).row(0, named=True)
+BY_CHANCE = Null("a choice by chance", {"what": "chance"})
+NUMBER = Printed({"what": "ours"}, "x", 0.5, 0.1, "Table 1")
+
+
+def judged(ours, *, deviation=0.0, chance=None, code=None, **more):
+    """Return the row of one number, beside what we have, what chance has and what code has."""
+    number = replace(NUMBER, **more)
+    study = replace(PICTURE, printed=[number], spread=lambda *_: Spread(deviation, 100.0))
+
+    def frame(x, of):
+        rows = [{"what": "ours", "x": x, "of": of}, {"what": "chance", "x": chance, "of": of}]
+        return pl.DataFrame(rows)
+
+    in_code = None if code is None else frame(code, "code")
+    return studies.compare(study, frame(ours, "text"), code=in_code).row(0, named=True)
 
 
 def test_the_tolerance_is_the_digit_and_twice_the_errors_of_both_sides():
-    number = Printed({"what": "ours"}, "x", 0.5, 0.005, "Table 1", runs=25)
-
-    found = judged(number, 0.5, deviation=0.2)
+    asked = {"deviation": 0.2, "digit": 0.005, "runs": 25}
+    found = judged(0.5, **asked)
 
     assert found["their_error"] == pytest.approx(0.2 / 5)
     assert found["our_error"] == pytest.approx(0.2 / 10)
     assert found["tolerance"] == pytest.approx(0.005 + 2 * hypot(0.04, 0.02))
     edge = found["tolerance"]
     for off, verdict in ((0.99, AGREES), (1.01, DIFFERS), (-0.99, AGREES), (-1.01, DIFFERS)):
-        assert judged(number, 0.5 + off * edge, deviation=0.2)["verdict"] == verdict
+        assert judged(0.5 + off * edge, **asked)["verdict"] == verdict
 
 
-def test_what_the_null_predictor_meets_too_is_no_agreement():
-    by_chance = Null("a choice by chance", {"what": "chance"})
-    number = Printed({"what": "ours"}, "x", 0.5, 0.1, "Table 1", null=by_chance)
+@pytest.mark.parametrize(
+    ("ours", "chance", "null", "verdict"),
+    [
+        (0.45, 0.2, BY_CHANCE, AGREES),
+        (0.45, 0.59, BY_CHANCE, NULL_TOO),
+        (0.65, 0.5, BY_CHANCE, DIFFERS),
+        (0.45, 0.42, Null("a constant", value=0.42), NULL_TOO),
+    ],
+)
+def test_what_the_null_predictor_meets_too_is_no_agreement(ours, chance, null, verdict):
+    found = judged(ours, chance=chance, null=null)
 
-    assert judged(number, 0.45, chance=0.2)["verdict"] == AGREES
-    assert judged(number, 0.45, chance=0.59)["verdict"] == NULL_TOO
-    assert judged(number, 0.65, chance=0.5)["verdict"] == DIFFERS
-    constant = replace(number, null=Null("a constant", value=0.42))
-    assert judged(constant, 0.45)["verdict"] == NULL_TOO
-    assert judged(constant, 0.45)["null_value"] == 0.42
+    assert (found["verdict"], found["null_value"]) == (verdict, chance)
 
 
-def test_a_number_that_differs_may_agree_at_the_settings_of_the_code():
-    by_chance = Null("a choice by chance", {"what": "chance"})
-    number = Printed(
-        {"what": "ours", "of": "text"}, "x", 0.5, 0.1, "Table 1", in_code={"of": "code"},
-        null=by_chance,
-    )  # fmt: skip
-    study = replace(PICTURE, printed=[number])
+@pytest.mark.parametrize(
+    ("text", "code", "found"),
+    [
+        (0.7, 0.55, {"verdict": DIFFERS, "why": IN_CODE, "in_code": 0.55, "shown": 0.55}),
+        (0.7, 0.75, {"why": ""}),
+        (0.5, 0.75, {"verdict": AGREES, "code_verdict": DIFFERS}),
+    ],
+)
+def test_a_number_that_differs_may_agree_at_the_settings_of_the_code(text, code, found):
+    where, at = {"what": "ours", "of": "text"}, {"of": "code"}
 
-    def found(text, code):
-        frames = (
-            pl.DataFrame([
-                {"what": "ours", "of": of, "x": x}, {"what": "chance", "of": of, "x": 0.0},
-            ])
-            for of, x in (("text", text), ("code", code))
-        )  # fmt: skip
-        first, second = frames
-        return studies.compare(study, first, code=second).row(0, named=True)
-
-    explained = found(0.7, 0.55)
-    assert (explained["verdict"], explained["why"]) == (DIFFERS, IN_CODE)
-    assert (explained["in_code"], explained["shown"]) == (0.55, 0.55)
-    assert found(0.7, 0.75)["why"] == ""
-    assert found(0.5, 0.75)["verdict"] == AGREES
-    assert found(0.5, 0.75)["code_verdict"] == DIFFERS
+    assert (
+        found.items()
+        <= judged(text, code=code, chance=0.0, where=where, in_code=at, null=BY_CHANCE).items()
+    )
 
 
 def test_an_upper_bound_agrees_with_all_that_is_below_it():
@@ -160,7 +161,7 @@ def test_an_upper_bound_agrees_with_all_that_is_below_it():
 
 
 def test_what_a_run_did_not_measure_is_left_out():
-    study = replace(PICTURE, printed=[Printed({"what": "theirs"}, "x", 0.5, 0.0, "Table 1")])
+    study = replace(PICTURE, printed=[replace(NUMBER, where={"what": "theirs"})])
 
     assert studies.compare(study, pl.DataFrame({"what": ["ours"], "x": [0.5]})).is_empty()
 
