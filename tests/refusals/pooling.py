@@ -29,6 +29,8 @@ OUTCOMES = releasing(
 )
 REPLACED = refusing(pooling.ReplacedSamples, people=5, beta=1)
 NOISE = refusing(pooling.JointNoise)
+VALID = pooling.Results(np.arange(7) < 1, np.ones(7, dtype=bool))
+DECODE = refusing(pooling.decode, SAMPLES, DESIGN, VALID)
 SHEET = refusing(pooling.Worksheet, samples=SAMPLES, design=DESIGN)
 
 ROWS = [
@@ -87,6 +89,11 @@ ROWS = [
     NOISE("", weights=Each([{}, {"0": 1, "01": 1}, {"0" * 11: 1}, {"30": 1}])),
     refusing(pooling.JointNoise({"10": 1}).draw, 3)(""),
     refusing(pooling.noise_of_replaced, np.eye(40), beta=20)(""),
+    DECODE("method", method="magic"),
+    DECODE("prevalence", method="belief-propagation"),
+    DECODE("prevalence", assay=ERRS),
+    DECODE("prevalence", assay=ERRS, method="integer-program"),
+    DECODE("", assay=ERRS, method="scomp"),
     SHEET("wells", wells=24),
     SHEET("", samples=SAMPLES[:-1]),
     SHEET("", replaced=(12,)),

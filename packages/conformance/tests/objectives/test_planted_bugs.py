@@ -162,7 +162,10 @@ PLANTED = {
     "step": {
         "halves that are claimed to be integers": lambda x: dp.Objective(
             [x.count("a") / 2, x.count("b")], known(), step=1
-        )
+        ),
+        "quarters that are claimed to be halves": lambda x: dp.Objective(
+            [x.count("a") / 4, 0.5], known(), step=0.5
+        ),
     },
     "public parts": {
         "an l1 of the data": lambda x: known(l1=2 + len(x)),
@@ -280,7 +283,7 @@ def test_the_worst_case_and_the_part_that_is_not_public_are_named():
 
 
 def test_what_holds_is_believed_with_its_slack_and_but_for_rounding():
-    monotone = check(lambda x: dp.Objective(tally(x), known(), monotone=True))
+    monotone = check(lambda x: dp.Objective(tally(x), known(), step=0.5, monotone=True))
     slack = check(lambda _: known(1.25), scalings={})
 
     assert monotone.ok
