@@ -62,8 +62,7 @@ class EngineCounts(Counts):
         # those of a uniform grid.
         sizes = base // spans * many
         cut = squares.with_columns(key=key, size=_by_square(key, partition, sizes))
-        size = nw.col("size")
-        cells = _with_cells(cut, self.box, {"x": ("a", size), "y": ("b", size)})
+        cells = _with_cells(cut, self.box, {"x": ("a", "size"), "y": ("b", "size")})
         square, a, b, count = _grouped(cells, ("key", "a", "b"), partition.most_rows)
         region = partition.labels().ravel()[square]
         many, last = many[region], sizes[region] - 1
@@ -159,7 +158,7 @@ def in_grid(
         whole = decimals(*box.side(axis))
         exact = whole is None or max(abs(whole[0]) + whole[1], whole[2]) * size <= EXACT
         if exact and size <= box.floats(axis) and not engine_of(points).is_here:
-            divided[coordinate] = name, nw.lit(float(size), nw.Float64)
+            divided[coordinate] = name, float(size)
         else:
             searched[name] = box.lines(axis, np.arange(1, size), size)
             points = points.with_columns(nw.col(coordinate).alias(name))
@@ -167,42 +166,58 @@ def in_grid(
 
 
 def _with_cells(
-    points: nw.LazyFrame[Any], box: Box, sizes: Mapping[str, tuple[str, nw.Expr]]
+    points: nw.LazyFrame[Any], box: Box, sizes: Mapping[str, tuple[str, str | float]]
 ) -> nw.LazyFrame[Any]:
     """Return points with their cells, by a name for each axis that is cut into so many.
 
     A point is in the cell above the line that is nearest to it, or in the one below: for this,
     floats must be as many as cells.
+
+    Args:
+        points: With coordinates ``x`` and ``y``. Private.
+        box: The public box.
+        sizes: The name, and how many cells there are or which column says it.
     """
     if not sizes:
         return points
     near: dict[str, nw.Expr] = {}
     lines: dict[str, nw.Expr] = {}
+    units: dict[str, tuple[str | float, float]] = {}
     cells = []
-    for axis, (name, size) in sizes.items():
+    for axis, (name, many) in sizes.items():
         low, high = box.side("xy".index(axis))
         first, span, unit = map(float, decimals(low, high) or (0, 1, 1))
-        place, line = nw.col(f"{axis} near"), nw.col(f"{axis} line")
+        place, line, size = nw.col(f"{axis} near"), nw.col(f"{axis} line"), _number(nw, many)
         near[f"{axis} near"] = ((nw.col(axis) - low) * size * (1 / (high - low)) + 0.5).floor()
-        lines |= {f"{axis} line": place * span + size * first, f"{axis} unit": size * unit}
+        lines[f"{axis} line"] = place * span + size * first
+        units[f"{axis} line"] = many, unit
         if decimals(low, high) is None:
             line = line * (high - low) + low
         if box.types["xy".index(axis)] == np.float32:
             line = line.cast(nw.Float32).cast(nw.Float64)
-        below = nw.when(nw.col(axis) < line).then(1.0).otherwise(0.0)
-        cells.append((place - below).alias(name))
+        cells.append((place - (nw.col(axis) < line).cast(nw.Float64)).alias(name))
     found = points.with_columns(**near).with_columns(**lines)
-    found = _quotients(found, {f"{axis} line": f"{axis} unit" for axis in sizes})
-    return found.with_columns(*cells)
+    return _quotients(found, units).with_columns(*cells)
 
 
-def _quotients(rows: nw.LazyFrame[Any], parts: Mapping[str, str]) -> nw.LazyFrame[Any]:
-    """Return rows with columns divided by others, rounded once."""
-    if (f := engine_of(rows).f) is not None:
-        # narwhals divides by a function that not every Spark has for floats.
-        divided = {name: f.col(name) / f.col(bottom) for name, bottom in parts.items()}
-        return nw.from_native(nw.to_native(rows).withColumns(divided))
-    return rows.with_columns(nw.col(name) / nw.col(bottom) for name, bottom in parts.items())
+def _number(of: Any, held: str | float) -> Any:  # noqa: ANN401 -- narwhals or Spark's functions
+    """Return a number, or the column that has it: what is constant is computed once."""
+    return of.col(held) if isinstance(held, str) else of.lit(held)
+
+
+def _quotients(
+    rows: nw.LazyFrame[Any], units: Mapping[str, tuple[str | float, float]]
+) -> nw.LazyFrame[Any]:
+    """Return rows with columns divided by numbers of units, rounded once."""
+    f = engine_of(rows).f
+    divided = {
+        name: (f or nw).col(name) / (_number(f or nw, many) * unit)
+        for name, (many, unit) in units.items()
+    }
+    if f is None:
+        return rows.with_columns(**divided)
+    # narwhals divides by a function that not every Spark has for floats.
+    return nw.from_native(nw.to_native(rows).withColumns(divided))
 
 
 def _by_square(key: nw.Expr, partition: Partition, held: Indices | Values) -> nw.Expr:

@@ -44,6 +44,9 @@ BINARY = "UTF8_BINARY"
 STATISTICS = "SET datafusion.execution.collect_statistics = false"
 """Lets Sail read files without statistics; to Spark it is a setting that it does not know."""
 
+BATCHES = "SET datafusion.execution.batch_size = 65536"
+"""Lets Sail compute and send eight times as many rows at once: it takes up to a fifth less."""
+
 FILES = {"", "parquet", "csv", "json", "text"}
 """Formats that Sail then reads as they are; a Delta table has statistics of its own."""
 
@@ -487,6 +490,7 @@ def _signed(native: Any, f: Any) -> dict[str, Any]:  # noqa: ANN401 -- a frame o
     session = native.sparkSession
     if session.sql(STATISTICS).collect():  # Spark states the setting, and Sail nothing
         return {}
+    session.sql(BATCHES).collect()
     _SAIL.add(session)
     plan = native._plan.to_proto(session.client)  # noqa: SLF001 -- PySpark tells nobody
     if not all(map(_is_stored, _relations_in(plan))):

@@ -47,6 +47,10 @@ NOT_STARTED = (
     f"as local[4] or spark://host:7077; {DEBUG}=1 shows what Java says"
 )
 
+PLAIN = ("grpc.compression_enabled_algorithms_bitset", 1)
+"""An option of a channel that nothing is compressed on: Sail would take longer to compress what
+it sends than to compute it."""
+
 _CONNECTED: dict[str, Any] = {}
 
 
@@ -110,13 +114,14 @@ def _connected(master: str) -> Any:  # noqa: ANN401 -- a SparkSession
         connect = import_module("pyspark.sql.connect.session")
         client = import_module("pyspark.sql.connect.client")
         # Its client would try for minutes, and again at the end of the process.
-        channel = client.DefaultChannelBuilder(master).toChannel()
+        builder = client.DefaultChannelBuilder(master, [PLAIN])
+        channel = builder.toChannel()
         ready = import_module("grpc").channel_ready_future(channel)
         silent = f"the server at {master} does not answer as Spark Connect does (port 15002)"
         replaced(lambda: ready.result(2 * PATIENCE), lambda: DataError(silent))
         channel.close()
         made = replaced(
-            lambda: connect.SparkSession.builder.remote(master).create(),
+            lambda: connect.SparkSession.builder.channelBuilder(builder).create(),
             lambda: DataError(f"{master} is no server of Spark Connect"),
         )
         patient = import_module("pyspark.sql.connect.client.retries").DefaultPolicy(
