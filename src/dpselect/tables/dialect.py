@@ -237,8 +237,7 @@ def _number(column: str, kind: FieldType, dialect: Dialect) -> pl.Expr:
         is_read = field.str.contains(grouped) | ~field.str.contains(mark, literal=True)
         field = pl.when(is_read).then(field.str.replace_all(mark, "", literal=True))
     if kind == "integer":
-        whole = pl.when(field.str.contains("^[+-]?[0-9]+$")).then(field)
-        return whole.cast(pl.Int64, strict=False).alias(column)
+        return field.cast(pl.Int64, strict=False).alias(column)
     if dialect.decimal != ".":
         plain = field.str.replace_all(dialect.decimal, ".", literal=True)
         field = pl.when(~field.str.contains(".", literal=True)).then(plain)

@@ -258,7 +258,7 @@ def in_blocks(
 def cleaned(field: pl.Expr, dialect: Dialect) -> pl.Expr:
     """Return fields of text without the spaces around them, null for a missing value."""
     field = field.str.strip_chars() if dialect.strip else field
-    return pl.when(~field.is_in(["", *dialect.missing])).then(field)
+    return field.replace(["", *dialect.missing], None)
 
 
 @contextmanager
