@@ -1,13 +1,17 @@
 """Fields of text files as declared types: each by itself, alike in every engine."""
 
+import re
 from datetime import datetime
+from itertools import product
 
+import narwhals as nw
 import polars as pl
 import pytest
 
 import dpselect as dp
 from dpselect import tables
 from dpselect.errors import ColumnError, ParameterError
+from dpselect.tables.dialect import Dialect
 from dpselect.tables.opening import held
 from support.refusals import refused
 
@@ -102,6 +106,17 @@ def test_fields_are_read_as_declared_or_missing(tmp_path, kind, stated, fields):
 
     found = dict(zip(read["row"].to_list(), read["v"].to_list(), strict=True))
     assert [found[row] for row in range(len(fields))] == [*fields.values()]
+
+
+def test_a_field_is_an_integer_by_a_sign_and_digits_alone():
+    parts = ["+", "-", "0", "7", ".", ",", "e", "_", "x", " ", "\t", "\0", "٣", "9" * 18]
+    fields = ["".join(one) for size in range(4) for one in product(parts, repeat=size)]
+    whole = [int(one) if re.fullmatch(r"\s*[+-]?[0-9]+\s*", one) else None for one in fields]
+
+    read = Dialect().typed(nw.from_native(pl.DataFrame({"v": fields})), {"v": "integer"})
+
+    in_64_bits = [one if one is not None and -(2**63) <= one < 2**63 else None for one in whole]
+    assert read["v"].to_list() == in_64_bits
 
 
 @pytest.mark.parametrize(

@@ -85,10 +85,11 @@ def _counted(cells: nw.LazyFrame[Any], names: Sequence[str], shape: tuple[int, .
     A position below the first or above the last is that.
     """
     padded = [size + 2 for size in shape]
-    place = nw.lit(0)
-    for name, size in zip(names, padded, strict=True):
-        place = place * size + nw.col(name) + 1
+    place = nw.col(names[0])
+    for name, size in zip(names[1:], padded[1:], strict=True):
+        place = place * size + nw.col(name)
     found, count = _grouped(cells.select(place=place), ["place"], prod(padded))
+    found += np.ravel_multi_index(np.ones_like(padded), padded)
     places = zip(np.unravel_index(found, padded), shape, strict=True)
     held = np.zeros(shape, np.int64)
     np.add.at(held, tuple(np.clip(one - 1, 0, size - 1) for one, size in places), count)
@@ -187,7 +188,8 @@ def _with_cells(
     for axis, (name, many) in sizes.items():
         low, high = box.side("xy".index(axis))
         first, span, unit = map(float, decimals(low, high) or (0, 1, 1))
-        place, line, size = nw.col(f"{axis} near"), nw.col(f"{axis} line"), _number(nw, many)
+        place, line = nw.col(f"{axis} near"), nw.col(f"{axis} line")
+        size = nw.col(many) if isinstance(many, str) else many
         near[f"{axis} near"] = ((nw.col(axis) - low) * size * (1 / (high - low)) + 0.5).floor()
         lines[f"{axis} line"] = place * span + size * first
         units[f"{axis} line"] = many, unit
@@ -200,23 +202,19 @@ def _with_cells(
     return _quotients(found, units).with_columns(*cells)
 
 
-def _number(of: Any, held: str | float) -> Any:  # noqa: ANN401 -- narwhals or Spark's functions
-    """Return a number, or the column that has it: what is constant is computed once."""
-    return of.col(held) if isinstance(held, str) else of.lit(held)
-
-
 def _quotients(
     rows: nw.LazyFrame[Any], units: Mapping[str, tuple[str | float, float]]
 ) -> nw.LazyFrame[Any]:
     """Return rows with columns divided by numbers of units, rounded once."""
     f = engine_of(rows).f
+    # narwhals divides by a function that not every Spark has for floats.
+    of = f or nw
     divided = {
-        name: (f or nw).col(name) / (_number(f or nw, many) * unit)
+        name: of.col(name) / ((of.col(many) if isinstance(many, str) else many) * unit)
         for name, (many, unit) in units.items()
     }
     if f is None:
         return rows.with_columns(**divided)
-    # narwhals divides by a function that not every Spark has for floats.
     return nw.from_native(nw.to_native(rows).withColumns(divided))
 
 
