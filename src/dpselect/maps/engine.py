@@ -183,39 +183,27 @@ def _with_cells(
         return points
     near: dict[str, nw.Expr] = {}
     lines: dict[str, nw.Expr] = {}
-    units: dict[str, tuple[str | float, float]] = {}
+    divided: dict[str, Any] = {}
     cells = []
+    # narwhals divides by a function that not every Spark has for floats.
+    of: Any = engine_of(points).f or nw
     for axis, (name, many) in sizes.items():
         low, high = box.side("xy".index(axis))
         first, span, unit = map(float, decimals(low, high) or (0, 1, 1))
+        size, units = (one.col(many) if isinstance(many, str) else many for one in (nw, of))
         place, line = nw.col(f"{axis} near"), nw.col(f"{axis} line")
-        size = nw.col(many) if isinstance(many, str) else many
         near[f"{axis} near"] = ((nw.col(axis) - low) * size * (1 / (high - low)) + 0.5).floor()
         lines[f"{axis} line"] = place * span + size * first
-        units[f"{axis} line"] = many, unit
+        divided[f"{axis} line"] = of.col(f"{axis} line") / (units * unit)
         if decimals(low, high) is None:
             line = line * (high - low) + low
         if box.types["xy".index(axis)] == np.float32:
             line = line.cast(nw.Float32).cast(nw.Float64)
         cells.append((place - (nw.col(axis) < line).cast(nw.Float64)).alias(name))
     found = points.with_columns(**near).with_columns(**lines)
-    return _quotients(found, units).with_columns(*cells)
-
-
-def _quotients(
-    rows: nw.LazyFrame[Any], units: Mapping[str, tuple[str | float, float]]
-) -> nw.LazyFrame[Any]:
-    """Return rows with columns divided by numbers of units, rounded once."""
-    f = engine_of(rows).f
-    # narwhals divides by a function that not every Spark has for floats.
-    of = f or nw
-    divided = {
-        name: of.col(name) / ((of.col(many) if isinstance(many, str) else many) * unit)
-        for name, (many, unit) in units.items()
-    }
-    if f is None:
-        return rows.with_columns(**divided)
-    return nw.from_native(nw.to_native(rows).withColumns(divided))
+    if of is nw:
+        return found.with_columns(**divided).with_columns(*cells)
+    return nw.from_native(nw.to_native(found).withColumns(divided)).with_columns(*cells)
 
 
 def _by_square(key: nw.Expr, partition: Partition, held: Indices | Values) -> nw.Expr:
