@@ -147,7 +147,9 @@ class Objective:
             candidates=candidates,
             monotone=validation.truth("monotone", monotone),
             highest=None if highest is None else validation.finite("highest", highest),
-            direction=None if direction is None else validation.direction(direction),
+            direction=None
+            if direction is None
+            else validation.one_of("direction", direction, Direction),
             step=None if step is None else validation.positive("step", step),
         )
 

@@ -34,10 +34,9 @@ from dpselect.neighbours import Neighbours
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from dpselect.typing import Direction, OnInvalid, Values
+    from dpselect.typing import Values
 
 T = TypeVar("T", bound=object)
-Name = TypeVar("Name", bound=str)
 
 Check: TypeAlias = Callable[[str, object], object]
 """Raises if a field of a name does not have a right value."""
@@ -241,9 +240,9 @@ def different_columns(**columns: str | None) -> None:
         raise ParameterError(f"`{'`, `'.join(names)}` and `{last}` must be different columns")
 
 
-def one_of(name: str, value: object, known: Iterable[Name]) -> Name:
-    """Return ``value`` as the one of the known texts that it is."""
-    options = tuple(known)
+def one_of(name: str, value: object, known: Any) -> Any:  # noqa: ANN401 -- texts or a type
+    """Return ``value`` as the one of the known texts, or those of a ``Literal``, that it is."""
+    options = get_args(known) or tuple(known)
     for option in options:
         if isinstance(value, str) and value == option:
             return option
@@ -263,20 +262,6 @@ def listed(name: str, value: Iterable[T] | None) -> tuple[T, ...] | None:
     if one or not isinstance(value, Iterable):
         raise must_be(name, "several values", _type_of(value))
     return tuple(value)
-
-
-def on_invalid(value: object) -> OnInvalid:
-    """Return what happens to records that do not fit what was declared."""
-    from dpselect.typing import OnInvalid
-
-    return one_of("on_invalid", value, get_args(OnInvalid))
-
-
-def direction(value: object) -> Direction:
-    """Return whether the sensitivity grows or falls with the score."""
-    from dpselect.typing import Direction
-
-    return one_of("direction", value, get_args(Direction))
 
 
 def floats(of: str, values: ArrayLike, error: type[DPSelectError] = ParameterError) -> Values:

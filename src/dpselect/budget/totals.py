@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
-from typing import Annotated, Any, Literal, Self, TypeAlias, get_args
+from typing import Annotated, Any, Literal, Self, TypeAlias
 
 from dpselect import validation
 from dpselect._numbers import exact, floor
@@ -96,8 +96,8 @@ class Period:
     def __post_init__(self) -> None:
         if None in {self.length, self.unit}:
             raise ParameterError("`period` and `period_unit` go together")
-        validation.one_of("period", self.length, get_args(PeriodLength))
-        validation.one_of("period_unit", self.unit, get_args(PeriodUnit))
+        validation.one_of("period", self.length, PeriodLength)
+        validation.one_of("period_unit", self.unit, PeriodUnit)
 
     def at(self, time: str) -> str:
         """Return the name of the period of an ISO 8601 time, such as ``"2026-07"``."""

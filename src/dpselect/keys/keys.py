@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from typing import Annotated, Any, get_args
+from typing import Annotated, Any
 
 from dpselect import validation
 from dpselect.errors import ParameterError
@@ -112,7 +112,7 @@ class Keys(_KeysQuery):
         """Return how a key is selected."""
         method, most = self.method, rows.max_per_user
         if method is not None:
-            validation.one_of("method", method, get_args(KeyMethod))
+            validation.one_of("method", method, KeyMethod)
         by_count = self.by is not None or self.other or self.min_people > 1
         if method is None and most >= FOR_ROUNDS and not by_count:
             method = "rounds"

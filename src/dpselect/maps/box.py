@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import isfinite
-from typing import Any, Literal, TypeAlias, TypeVar, get_args
+from typing import Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -148,7 +148,7 @@ class Box:
         columns = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
         if columns[0].ndim != 1 or columns[0].shape != columns[1].shape:
             raise DataError("x and y must be two columns of the same length")
-        validation.one_of("outside", outside, get_args(Outside))
+        validation.one_of("outside", outside, Outside)
         held = self.holds(*columns, outside=outside)
         across, along = (column if held.all() else column[held] for column in columns)
         if outside == "clip":

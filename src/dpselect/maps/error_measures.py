@@ -16,7 +16,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import sqrt
-from typing import ClassVar, Literal, Self, TypeAlias, get_args
+from typing import ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -180,7 +180,7 @@ class RelativeClipped(ErrorMeasure):
         super().__post_init__()
         validation.positive("floor", self.floor)
         validation.positive("largest", self.largest)
-        validation.one_of("norm", self.norm, get_args(Norm))
+        validation.one_of("norm", self.norm, Norm)
 
     def noise(self, overlap: Overlap, scale: float) -> Values:
         return scale * overlap.l1 if self.norm == "l1" else super().noise(overlap, scale)

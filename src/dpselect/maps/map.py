@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import nextafter
-from typing import Annotated, Literal, Self, TypeAlias, get_args
+from typing import Annotated, Literal, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -282,7 +282,7 @@ def _measure(asked: Map, relation: Neighbours, max_per_user: int) -> ErrorMeasur
     """Return the measure; None for the one whose weights come from the coarse grid."""
     given, floor = asked.measure, asked.floor
     own = isinstance(given, ErrorMeasure)
-    named = None if own else validation.one_of("measure", given, get_args(Objectives))
+    named = None if own else validation.one_of("measure", given, Objectives)
     if floor is not None and named in {None, "absolute"}:
         raise ParameterError("`floor` goes with `measure` 'relative' or 'relative-clipped'")
     if named == "relative-clipped":

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Self, get_args
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,7 +73,7 @@ class PointRows:
         if (query.x is None) != (query.y is None):
             raise ParameterError("`x` and `y` go together: name both columns")
         geo.warn_if_swapped(box.crs, box.bounds, x=query.x, y=query.y)
-        validation.one_of("outside", query.outside, get_args(Outside))
+        validation.one_of("outside", query.outside, Outside)
         cap = people_cap(query.user, query.max_per_user)
         if cap is not None and query.x is None:
             raise ParameterError(

@@ -17,7 +17,7 @@ public degree and the bound by codegrees are ours.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias
 
 import numpy as np
 
@@ -77,7 +77,7 @@ def ego_betweenness(
         >>> ego_betweenness(star).scores
         array([3., 0., 0., 0.])
     """
-    validation.one_of("sensitivity", sensitivity, get_args(BetweennessBound))
+    validation.one_of("sensitivity", sensitivity, BetweennessBound)
     held = node_counts(graph)
     facts = ego_betweenness_facts(len(held), max_degree)
     bound, degrees = _largest_degree(len(held), max_degree), held.degrees

@@ -103,7 +103,7 @@ class EdgeRows:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "cap", people_cap(self.user, self.max_per_user))
-        validation.on_invalid(self.on_invalid)
+        validation.one_of("on_invalid", self.on_invalid, OnInvalid)
 
     @property
     def ids(self) -> Sequence[int] | None:
@@ -189,7 +189,7 @@ def check_claim(on_invalid: OnInvalid, *, loops: bool, unknown: bool) -> None:
         ParameterError: ``on_invalid`` is neither ``"repair"`` nor ``"raise"``.
         PublicClaimError: It is ``"raise"`` and there are such records.
     """
-    if validation.on_invalid(on_invalid) == "repair":
+    if validation.one_of("on_invalid", on_invalid, OnInvalid) == "repair":
         return
     for found, complaint in (
         (unknown, "an edge names a node that is not among `nodes`, or none"),

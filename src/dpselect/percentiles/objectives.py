@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from math import isfinite
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -102,8 +102,9 @@ def percentile_rank(
     p = percent(p)
     relation = validation.table_neighbours(neighbours)
     points = checked_candidates(candidates)
-    form = validation.one_of("form", form, get_args(RankForm))
-    records = Records(relation, column, on_invalid=validation.on_invalid(on_invalid))
+    form = validation.one_of("form", form, RankForm)
+    on_invalid = validation.one_of("on_invalid", on_invalid, OnInvalid)
+    records = Records(relation, column, on_invalid=on_invalid)
     counts = records.counted(data, np.unique(points))
     held = np.zeros(counts.candidates, dtype=np.int64)
     held[counts.place] = counts.held

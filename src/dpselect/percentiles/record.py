@@ -86,7 +86,7 @@ def percentile(
     """
     upper = validation.positive("upper", upper)
     missing_as = validation.within("missing_as", missing_as, 0, upper)
-    on_invalid = validation.on_invalid(on_invalid)
+    on_invalid = validation.one_of("on_invalid", on_invalid, OnInvalid)
     numbers = _clamped(tables.numeric_column(values), upper, missing_as, on_invalid)
     k = rank_of(p, numbers.size)
     if labels is not None and len(labels) != numbers.size:

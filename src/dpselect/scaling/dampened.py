@@ -106,7 +106,7 @@ def shifted(objective: Objective, direction: Direction) -> Scores:
     Source: Farias et al., VLDB J. 2023, Definitions 15 and 16, Lemma 5. Lemma 6 states
         the order of Definition 15 the wrong way round.
     """
-    direction = validation.direction(direction)
+    direction = validation.one_of("direction", direction, Direction)
     if objective.sensitivity.flat:
         return by_global(objective)
     check_horizon(objective.sensitivity.horizon)

@@ -264,8 +264,8 @@ class Subset(Query[SubsetRelease]):
     def predicted(self) -> dict[str, object]:
         """Return how many names are expected to be wrong and missing, by numbers of members."""
         if self.d is None:
-            every = [(d, self.errors(d)) for d in POSITIVES if d <= self.n]
-            said = [f"of {d} positives: {one}" for d, one in every]
+            tried = [d for d in POSITIVES if d <= self.n]
+            said = [f"of {d} positives: {self.errors(d)}" for d in tried]
         else:
             said = [f"{self.errors()}, of {self.d}"]
         return {"people": f"{self.n:,}", "expected": "\n".join(said)}

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import astuple, dataclass, fields, replace
 from fractions import Fraction
 from math import comb
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -265,7 +265,7 @@ def coverage(a: ArrayLike, b: ArrayLike, *, dominance: Dominance = "weak") -> fl
         >>> coverage([[2, 2]], [[1, 2], [2, 2], [3, 0]], dominance="standard")
         0.333...
     """
-    kind = validation.one_of("dominance", dominance, get_args(Dominance))
+    kind = validation.one_of("dominance", dominance, Dominance)
     ours, theirs = _points("a", a)[:, None], _points("b", b)[None]
     if ours.shape[2] != theirs.shape[2]:
         raise ParameterError("`a` and `b` must be scores by the same objectives")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias
 
 import numpy as np
 
@@ -42,7 +42,7 @@ of a sixth of the range; or falling from the lowest, with a mean of a sixth of i
 
 def spread(candidates: Values, shape: Shape, people: float) -> Values:
     """Return the number of people with each of several equally spaced values."""
-    shape = validation.one_of("shape", shape, get_args(Shape))
+    shape = validation.one_of("shape", shape, Shape)
     low, high = float(candidates.min()), float(candidates.max())
     sixth = (high - low) / 6 or 1.0
     weights = {

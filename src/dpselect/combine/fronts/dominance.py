@@ -7,7 +7,7 @@ count here compares all pairs of a large problem, or holds a number for each.
 from __future__ import annotations
 
 from math import log2
-from typing import Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias
 
 import numpy as np
 
@@ -30,7 +30,7 @@ def checked_dominance(dominance: str, chosen: str | None, *, of: str) -> Dominan
     Raises:
         ParameterError: There is no such kind, or it does not go with what was chosen.
     """
-    kind = validation.one_of("dominance", dominance, get_args(Dominance))
+    kind = validation.one_of("dominance", dominance, Dominance)
     if kind != "standard" and chosen != "pareto":
         raise ParameterError(f"`dominance` {kind!r} goes with `{of}`='pareto'")
     return kind

@@ -24,7 +24,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import NamedTuple, get_args
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -83,7 +83,7 @@ class ParetoSensitivity(Sensitivity):
         dominance: Dominance = "standard",
     ) -> None:
         parts = aligned(objectives)
-        self._dominance = validation.one_of("dominance", dominance, get_args(Dominance))
+        self._dominance = validation.one_of("dominance", dominance, Dominance)
         if horizon is None:
             horizon = max(part.sensitivity.horizon for part in parts)
         if len(parts[0]) == 1:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from math import exp, expm1, inf
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 
@@ -96,7 +96,7 @@ class Levels(Query[LevelsRelease]):
     @cached_property
     def hierarchy(self) -> Hierarchy:
         """The tree with the positions of its codes."""
-        own = validation.one_of("inner", self.inner, get_args(Inner)) == "own"
+        own = validation.one_of("inner", self.inner, Inner) == "own"
         return Hierarchy.of(validation.instance("tree", self.tree, Mapping), own=own)
 
     def excess(self) -> float:
