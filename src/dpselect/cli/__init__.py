@@ -5,7 +5,9 @@ Nothing heavy is imported before a command runs, so that ``dpselect --help`` ret
 
 from __future__ import annotations
 
+import atexit
 import gc
+import os
 import sys
 
 from dpselect import _optional
@@ -20,6 +22,11 @@ def main(arguments: list[str] | None = None) -> None:
     The exit code is 0 if all went well, and 2 for an error of the caller's or if the packages
     of the command line are not installed.
     """
+    # What modules hold stays: looking for cycles in it, and once more at the end, would be a
+    # quarter of a release. No large matrices are multiplied, for which NumPy starts threads.
+    gc.set_threshold(1_000_000)
+    atexit.register(gc.freeze)
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         _optional.needed("typer", extra="standard")
         _optional.needed("rich", extra="standard")
@@ -28,6 +35,4 @@ def main(arguments: list[str] | None = None) -> None:
         sys.exit(2)
     from dpselect.cli.app import main as run
 
-    # What modules hold stays: looking for cycles in it would be a tenth of a dry run.
-    gc.set_threshold(100_000)
     run(arguments)
