@@ -22,10 +22,10 @@ import polars as pl
 from sklearn.tree import DecisionTreeClassifier
 
 import dpselect as dp
-from dpselect.trees.base import Simulated
 from dpselect.trees.counts import MemoryCounts
 from dpselect.trees.front import Evolution
 from dpselect.typing import Values
+from dpselect_studies.simulated import Simulated
 from trees_folds import DATA_SETS
 from trees_mechanisms import MAX_RECORDS, load
 
@@ -37,7 +37,7 @@ RUNS, DEPTH = 20, 5
 
 def sums(counts: MemoryCounts, front: dp.TreeFront) -> Iterator[tuple[float, float]]:
     """Yield the sum of the best tree's exact rates, and the seconds, of each run."""
-    training = cast(Evolution, front.design().training)
+    training = cast(Evolution, front.design())
     for run in range(-1, RUNS):
         start = time.process_time()
         sampler = Simulated(np.random.default_rng([1, run + 1]))

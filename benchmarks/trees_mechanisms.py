@@ -22,12 +22,12 @@ from sklearn.datasets import load_breast_cancer
 
 import dpselect as dp
 from dpselect.trees import records
-from dpselect.trees.base import Simulated
 from dpselect.trees.counts import MemoryCounts
 from dpselect.trees.domains import Bins, Categories, Schema
 from dpselect.trees.id3 import Growth
 from dpselect.trees.tree import Tree
 from dpselect.typing import Indices
+from dpselect_studies.simulated import Simulated
 from trees_folds import ADULT_NUMBERS, ADULT_UNUSED, DATA_SETS, EPSILONS, FOLDS, folds
 
 MECHANISMS = ("shifted", "permute-and-flip", "exponential", "local-dampening", "pairwise")
@@ -80,7 +80,7 @@ def grown(schema: Schema, epsilon: float, most: int, **fields: Any) -> Growth:  
         neighbours="add-remove",
         **fields,
     )
-    return cast(Growth, query.design().training)
+    return cast(Growth, query.design())
 
 
 def accuracies(folder: Path, name: str, growth: Growth, runs: int) -> list[float]:

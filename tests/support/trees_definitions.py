@@ -4,7 +4,8 @@ from itertools import product
 
 import numpy as np
 
-from dpselect.trees.base import Simulated
+from dpselect.trees.base import Sampler
+from dpselect.trees.counts import MemoryCounts, cells_of
 
 
 def add_remove(cells):
@@ -38,19 +39,24 @@ def by_definition(cells, steps, neighbours_of, value):
     return out
 
 
+def counted(schema, cells):
+    """Return records in memory, so many of each row of codes and class, the class fastest."""
+    *codes, labels = np.array(list(product(*map(range, cells_of(schema))))).T
+    return MemoryCounts(schema, np.array(codes).T, labels, np.asarray(cells).ravel())
+
+
 def drawn(query, data, sampler):
     """Return what a query releases if another sampler draws; nothing is spent."""
     design = query.design()
     with design.rows.counts(data, query.max_records) as counts:
-        return design.training.draw(counts, sampler, query.plan)
+        return design.draw(counts, sampler, query.plan)
 
 
-class Costs(Simulated):
-    """Simulates draws, and keeps what each costs."""
+class Costs(Sampler):
+    """Draws, and keeps what each costs."""
 
     def __init__(self):
-        super().__init__(np.random.default_rng(1))
-        object.__setattr__(self, "costs", [])
+        self.costs = []
 
     def choose(self, mechanism, objective, k):
         self.costs.append(mechanism.epsilon)

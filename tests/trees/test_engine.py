@@ -66,7 +66,7 @@ def test_totals_tables_and_hits_are_those_in_memory(engine, crossing):
     breeder = ev.Breeder(PUBLIC, np.random.default_rng(1), 4)
     trees = [breeder.random_tree(depth) for depth in (0, 1, 2, 3, 3, 4)]
 
-    assert held.number() == memory.number() == N
+    assert held.number() == N
     assert held.totals().tolist() == memory.totals().tolist()
     deep = Split(2, (0, 1, 2, 0), (0, Split(0, (0, 0, 1, 1, 2), (1, None, 0)), 2))
     for ours, theirs in zip(memory.tables(deep, 3), held.tables(deep, 3), strict=True):
@@ -84,9 +84,9 @@ def test_totals_tables_and_hits_are_those_in_memory(engine, crossing):
 
 def by_definition(memory, code, column):
     table = np.zeros((PUBLIC.sizes[column], len(CLASSES)), int)
-    for row, counts in zip(memory.codes, memory.counts, strict=True):
+    for row, label, number in zip(memory.codes, memory.labels, memory.records, strict=True):
         if row[1] == code:
-            table[row[column]] += counts
+            table[row[column], label] += number
     return table
 
 

@@ -18,7 +18,7 @@ from dpselect.trees import (
 )
 from dpselect.trees.counts import MemoryCounts
 from dpselect.trees.domains import Schema
-from support.trees_definitions import Recording, add_remove
+from support.trees_definitions import Recording, add_remove, counted
 
 SELECTIONS = ["weighted-sum", "pareto", "margin"]
 RATE_BOUNDS = ["global", "local", "noisy-denominators"]
@@ -129,12 +129,12 @@ def test_every_outcome_is_epsilon_private(more):
         population=4,
         generations=2,
     ).query(["a", "b"])
-    codes, design = np.array(list(product(range(2), repeat=2))), query.design()
+    design = query.design()
 
     def log_probability(cells, script):
-        counts = MemoryCounts(design.rows.schema, codes, cells.reshape(4, 2))
+        counts = counted(design.schema, cells)
         sampler = Recording(script)
-        design.training.draw(counts, sampler, query.plan)
+        design.draw(counts, sampler, query.plan)
         assert not sampler.script
         return sampler.log
 
@@ -178,13 +178,12 @@ def pareto_of_trees(dominance, rate_bound):
     """The objective of a selection among these trees, for every database."""
     fields = {"selection": "pareto", "dominance": dominance, "rate_bound": rate_bound}
     made = classifier(domains={"a": [0, 1]}, classes=[0, 1], **fields).query().design()
-    training, codes = made.training, np.array([[0], [1]])
     noisy = np.array([1.5, 2.0]) if rate_bound == "noisy-denominators" else None
     found = {}
     for cells in DATABASES:
-        counts = MemoryCounts(made.rows.schema, codes, np.array(cells).reshape(2, 2))
+        counts = counted(made.schema, cells)
         hits, totals = counts.hits([*TREES.values()]), counts.totals()
-        found[cells] = training._objective(hits, totals, noisy)
+        found[cells] = made._objective(hits, totals, noisy)
     return found
 
 

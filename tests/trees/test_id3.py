@@ -15,10 +15,9 @@ from dpselect.trees import (
     Categories,
     ID3Classifier,
 )
-from dpselect.trees.counts import MemoryCounts
 from dpselect.trees.domains import Schema
 from support.refusals import refused
-from support.trees_definitions import Recording
+from support.trees_definitions import Recording, counted
 
 CLASSES = ["no", "yes"]
 
@@ -49,15 +48,13 @@ def growth(schema, epsilon, most, **fields):
     """The growth of a tree over a schema."""
     public = {"domains": schema.named, "classes": schema.classes, "max_records": most}
     query = dp.ID3Tree(**public, epsilon=epsilon, neighbours="add-remove", **fields)
-    return query.design().training
+    return query.design()
 
 
 def log_probability(plan, cells, script):
     """Log of the probability of one outcome, up to a constant that no data change."""
-    codes = np.array(list(product(*map(range, plan.schema.sizes))))
-    counts = np.array(cells).reshape(len(codes), len(plan.schema.classes))
     sampler = Recording(script)
-    plan.grow(MemoryCounts(plan.schema, codes, counts), sampler)
+    plan.grow(counted(plan.schema, cells), sampler)
     assert not sampler.script
     return sampler.log
 

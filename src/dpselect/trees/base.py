@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
-from math import exp, inf
-from typing import Annotated, Any, ClassVar, Generic, TypeVar
+from dataclasses import dataclass, field
+from math import inf
+from typing import Annotated, Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from dpselect.tables.groups import changed_rows
 from dpselect.tables.people import people_cap
 from dpselect.trees.counts import Counts
 from dpselect.trees.criteria import MANY
-from dpselect.trees.domains import Bins, Domain, DomainLike, Schema, as_domain, no_domains
+from dpselect.trees.domains import Bins, Domain, DomainLike, Schema, as_domain
 from dpselect.trees.records import Rows
 from dpselect.typing import Indices, OnInvalid
 
@@ -43,25 +43,9 @@ class Sampler:
         return discrete_laplace(np.asarray(counts, dtype=np.int64), scale_for(epsilon))
 
 
-@dataclass(frozen=True)
-class Simulated(Sampler):
-    """The same by a NumPy generator, for experiments and never for publication."""
-
-    rng: np.random.Generator
-
-    def choose(self, mechanism: Mechanism, objective: Objective, k: int) -> list[int]:
-        drawn = mechanism.simulate(objective, k, size=1, rng=self.rng)
-        return [int(position) for position in drawn.ravel()]
-
-    def count(self, counts: Sequence[int], epsilon: float) -> Indices:
-        # The difference of two geometric variables is discrete Laplace noise.
-        up, down = self.rng.geometric(1 - exp(-epsilon), size=(2, len(counts)))
-        return np.asarray(counts, dtype=np.int64) + up - down
-
-
 @dataclass(frozen=True, kw_only=True)
-class Training(ABC, Generic[Out]):
-    """Public parameters of the draws of a query, checked when they are made; and the draws.
+class Training(Design[Out]):
+    """A release that is drawn from counts of records; its parameters are checked when made.
 
     Attributes:
         asked: The query. Its epsilon is the price for an individual of ``steps`` records.
@@ -72,6 +56,31 @@ class Training(ABC, Generic[Out]):
     asked: Any
     rows: Rows
     steps: int
+    plan: Plan = field(init=False)
+
+    def __post_init__(self) -> None:
+        asked, spends, strict = self.asked, self.spends(), self.rows.on_invalid == "raise"
+        relation = validation.table_neighbours(asked.neighbours)
+        for spend in spends:
+            # Noise that could meet the ends of 64-bit integers is refused.
+            epsilon = spend.epsilon / self.steps
+            check_scale(scale_for(epsilon) if epsilon > 0 else inf)
+        public = ["columns and their domains", "classes", f"max_records = {asked.max_records}"]
+        if relation is Neighbours.SUBSTITUTE:
+            public.append(f"the number of {'records' if asked.user is None else 'persons'}")
+        if strict:
+            public.append("that no value is outside of its domain")
+        plan = Plan(
+            mechanism=self.label,
+            spends=spends,
+            epsilon=asked.epsilon,
+            neighbours=relation,
+            public=tuple(public),
+            composition=asked.composition,
+            error=self.error,
+            passes=1 + strict + self.passes,
+        )
+        object.__setattr__(self, "plan", plan)
 
     @property
     def schema(self) -> Schema:
@@ -100,6 +109,17 @@ class Training(ABC, Generic[Out]):
     @abstractmethod
     def draw(self, counts: Counts, sampler: Sampler, plan: Plan) -> Out:
         """Draw, and return what may be published."""
+
+    def prepare(self, data: object) -> Callable[[Plan], Out]:
+        # The engine holds the records for the counts that follow what was drawn before.
+        held = ExitStack()
+        counts = held.enter_context(self.rows.counts(data, self.asked.max_records))
+
+        def drawn(plan: Plan) -> Out:
+            with held:
+                return self.draw(counts, Sampler(), plan)
+
+        return drawn
 
 
 @query
@@ -154,57 +174,28 @@ class _RecordsQuery(Query[Out]):
     training: ClassVar[type[Training[Any]]]
     """How the query is drawn."""
 
-    def _trained(self, relation: Neighbours) -> Training[Out]:
-        """Return the public parameters of the draws, all fields checked."""
-        users = people_cap(self.user, self.max_per_user)
-        domains: object = self.domains
-        if not isinstance(domains, Mapping):
-            raise no_domains()
-        names = list(domains)
-        for field, column in (("user", self.user), ("label", self.label)):
-            if column is not None:
-                validation.instance(field, column, str)
-            if column in names:
-                raise ParameterError(
-                    f"column {column!r} cannot be the `{field}` and be split on: give it no "
-                    "domain"
-                )
-        schema = Schema.of(domains, self.classes, names)
-        return self.training(
-            asked=self,
-            rows=Rows(schema, self.label, users, self.on_invalid),
-            steps=changed_rows(1 if users is None else users.most, relation),
-        )
-
     def reads(self) -> Columns:
         label = (self.column_named("label"), Released(listed=tuple(self.classes)))
         columns = ((c, _released(as_domain(c, one))) for c, one in self.domains.items())
         return (*columns, label)
 
-    def design(self) -> RecordsDesign[Out]:
+    def design(self) -> Training[Out]:
+        users = people_cap(self.user, self.max_per_user)
+        schema = Schema.of(self.domains, self.classes)
+        for role, column in (("user", self.user), ("label", self.label)):
+            if column is not None:
+                validation.instance(role, column, str)
+            if column in schema.names:
+                raise ParameterError(
+                    f"column {column!r} cannot be the `{role}` and be split on: give it "
+                    "no domain"
+                )
         relation = validation.table_neighbours(self.neighbours)
-        training = self._trained(relation)
-        for spend in training.spends():
-            # Noise that could meet the ends of 64-bit integers is refused.
-            epsilon = spend.epsilon / training.steps
-            check_scale(scale_for(epsilon) if epsilon > 0 else inf)
-        public = ["columns and their domains", "classes", f"max_records = {self.max_records}"]
-        if relation is Neighbours.SUBSTITUTE:
-            public.append(f"the number of {'records' if self.user is None else 'persons'}")
-        strict = training.rows.on_invalid == "raise"
-        if strict:
-            public.append("that no value is outside of its domain")
-        plan = Plan(
-            mechanism=training.label,
-            spends=training.spends(),
-            epsilon=self.epsilon,
-            neighbours=relation,
-            public=tuple(public),
-            composition=self.composition,
-            error=training.error,
-            passes=1 + strict + training.passes,
+        return self.training(
+            asked=self,
+            rows=Rows(schema, self.label, users, self.on_invalid),
+            steps=changed_rows(1 if users is None else users.most, relation),
         )
-        return RecordsDesign(plan=plan, rows=training.rows, training=training)
 
 
 RecordsQuery = _RecordsQuery
@@ -216,25 +207,3 @@ def _released(domain: Domain) -> Released:
     if isinstance(domain, Bins):
         return Released(low=domain.low, high=domain.high)
     return Released(listed=tuple(domain.values))
-
-
-@dataclass(frozen=True, kw_only=True)
-class RecordsDesign(Design[Out]):
-    """A release that is drawn from counts of records.
-
-    Attributes:
-        training: The public parameters of the draws.
-    """
-
-    training: Training[Out]
-
-    def prepare(self, data: object) -> Callable[[Plan], Out]:
-        # The engine holds the records for the counts that follow what was drawn before.
-        held = ExitStack()
-        counts = held.enter_context(self.rows.counts(data, self.training.asked.max_records))
-
-        def drawn(plan: Plan) -> Out:
-            with held:
-                return self.training.draw(counts, Sampler(), plan)
-
-        return drawn

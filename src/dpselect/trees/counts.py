@@ -9,8 +9,7 @@ value or a label outside) is dropped before a person's records are limited
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import TypeAlias
@@ -35,25 +34,14 @@ Target: TypeAlias = Split | int | None
 
 
 class Counts(ABC):
-    """Records coded by public domains, wherever they are held; all results are private.
-
-    A record with a code or a label outside of the domains is in ``number`` alone.
-    """
-
-    @abstractmethod
-    def number(self) -> int:
-        """Return the number of records; of those that are counted, if persons are limited."""
-
-    def held(self) -> AbstractContextManager[Counts]:
-        """Hold the records for all counts while the block runs."""
-        return nullcontext(self)
+    """Records coded by public domains, wherever they are held; all results are private."""
 
     @abstractmethod
     def totals(self) -> Indices:
         """Return the records of each class, shape ``(classes,)``."""
 
     @abstractmethod
-    def tables(self, splits: Target, leaves: int) -> Iterable[list[Indices]]:
+    def tables(self, splits: Target, leaves: int) -> Iterable[Sequence[Indices]]:
         """Return the contingency tables of all columns at each leaf of a partial tree.
 
         Args:
@@ -72,22 +60,22 @@ class Counts(ABC):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MemoryCounts(Counts):
-    """Records in memory, as unique rows of codes with class counts; private.
+    """Records in memory, as unique rows of codes and a class, with how many have each; private.
 
-    Records repeat: 21,574 of NLTCS are 3,152 unique rows. Compressed once, every node of
-    every tree takes time in proportion to its unique rows.
+    Records repeat: 21,574 of NLTCS are 3,152 such rows. Compressed once, every node of every
+    tree takes time in proportion to its unique rows.
 
     Attributes:
         schema: Columns, domains and classes.
         codes: Shape ``(m, columns)``.
-        counts: Records of each class with these codes, shape ``(m, classes)``.
-        dropped: Records that had a code or a label outside.
+        labels: Positions in the classes, shape ``(m,)``.
+        records: How many have these codes and this class, shape ``(m,)``.
     """
 
     schema: Schema
     codes: Indices
-    counts: Indices
-    dropped: int = 0
+    labels: Indices
+    records: Indices
 
     @classmethod
     def of_records(cls, schema: Schema, codes: Indices, labels: Indices) -> MemoryCounts:
@@ -102,60 +90,52 @@ class MemoryCounts(Counts):
         for column, size in zip((*codes.T, labels), cells_of(schema), strict=True):
             inside &= column != OUTSIDE
             cell = cell * size + column
-        dropped = labels.size - int(inside.sum())
-        if dropped:
+        if not inside.all():
             codes, labels, cell = codes[inside], labels[inside], cell[inside]
         cells = prod(cells_of(schema))
         if cells > LARGEST_CELL:
             # There are so many columns that hardly any two records are alike.
-            return cls(schema, codes, np.eye(len(schema.classes), dtype=int)[labels], dropped)
+            return cls(schema, codes, labels, np.ones_like(labels))
         if cells > labels.size:
-            found, records = np.unique(cell, return_counts=True)
-        else:
-            every = np.bincount(cell)
-            found = np.flatnonzero(every)
-            records = every[found]
-        return cls.of_cells(schema, found, records, dropped)
+            return cls.of_cells(schema, *np.unique(cell, return_counts=True))
+        every = np.bincount(cell, minlength=1)
+        found = np.flatnonzero(every)
+        return cls.of_cells(schema, found, every[found])
 
     @classmethod
-    def of_cells(
-        cls, schema: Schema, cells: Indices, records: Indices, dropped: int = 0
-    ) -> MemoryCounts:
+    def of_cells(cls, schema: Schema, cells: Indices, records: Indices) -> MemoryCounts:
         """Return records that were counted.
 
         Args:
             schema: Columns, domains and classes.
             cells: Rows of codes with a class, as positions in the table of all that there can
-                be; ascending, all different.
+                be; all different.
             records: How many have each.
-            dropped: How many have a code or a label outside.
         """
-        rows, label = np.divmod(cells, len(schema.classes))
-        first = np.diff(rows, prepend=-1) > 0
-        counts = np.zeros((first.sum(), len(schema.classes)), dtype=np.int64)
-        counts[np.cumsum(first) - 1, label] = records
-        codes = np.stack(np.unravel_index(rows[first], schema.sizes), axis=1)
-        return cls(schema, codes, counts, dropped)
-
-    def number(self) -> int:
-        return int(self.counts.sum()) + self.dropped
+        *codes, labels = np.unravel_index(cells, cells_of(schema))
+        return cls(schema, np.stack(codes).T, labels, records)
 
     def totals(self) -> Indices:
-        return np.asarray(self.counts.sum(axis=0))
+        return self._counted(self.labels, len(self.schema.classes))
 
-    def tables(self, splits: Target, leaves: int) -> Iterator[list[Indices]]:
+    def tables(self, splits: Target, leaves: int) -> Iterable[Sequence[Indices]]:
         columns, firsts, targets, roots = flat(splits)
         leaf = kernels.leaves(self.codes, columns, firsts, targets, int(roots[0]))
-        order = np.argsort(leaf, kind="stable")
-        ends = np.searchsorted(leaf[order], np.arange(leaves + 1))
-        starts = np.concatenate([[0], np.cumsum(self.schema.sizes)])
-        for k in range(leaves):
-            rows = order[ends[k] : ends[k + 1]]
-            table = kernels.contingency(self.codes, self.counts, rows, starts)
-            yield np.split(table, starts[1:-1])
+        leaf[leaf < 0] = leaves  # one more, for the records of none
+        found = []
+        for codes, size in zip(self.codes.T, self.schema.sizes.tolist(), strict=True):
+            shape = leaves + 1, size, len(self.schema.classes)
+            found.append(self._counted((leaf * size + codes) * shape[2] + self.labels, *shape))
+        return [*zip(*found, strict=True)][:leaves]
 
     def hits(self, trees: Sequence[Individual]) -> Indices:
-        return kernels.hits(self.codes, self.counts, *flat(*trees))
+        classes = len(self.schema.classes)
+        return kernels.hits(self.codes, self.labels, self.records, classes, *flat(*trees))
+
+    def _counted(self, cells: Indices, *shape: int) -> Indices:
+        """Return how many records have each place in a table of some shape."""
+        held = np.bincount(cells, weights=self.records, minlength=prod(shape))
+        return held.astype(np.int64).reshape(shape)
 
 
 def cells_of(schema: Schema) -> tuple[int, ...]:

@@ -330,14 +330,17 @@ class Schema:
 
     @classmethod
     def of(
-        cls, domains: object, classes: Sequence[Hashable] | None, columns: Sequence[str]
+        cls,
+        domains: object,
+        classes: Sequence[Hashable] | None,
+        columns: Sequence[str] | None = None,
     ) -> Schema:
         """Return the checked public claims.
 
         Args:
             domains: As for ``named_domains``.
             classes: At least two labels.
-            columns: The names of the table's columns.
+            columns: The names of the table's columns, if they are known.
 
         Raises:
             ParameterError: They are missing, or of the wrong kind.
@@ -373,46 +376,42 @@ class Schema:
         return dict(zip(self.names, self.domains, strict=True))
 
 
-def named_domains(domains: object, columns: Sequence[str]) -> dict[str, object]:
+def named_domains(domains: object, columns: Sequence[str] | None) -> dict[str, object]:
     """Return the domain of each column that has one, by name, as it was given.
 
     Args:
         domains: A mapping from column names to domains; or one domain for every column; or a
             sequence of them in the columns' order.
-        columns: The names of the table's columns.
+        columns: The names of the table's columns; those of the mapping if not given.
 
     Raises:
         ParameterError: They are of none of these kinds.
         ColumnError: A domain names a column that is not there.
     """
-    if isinstance(domains, Domain):
-        return dict.fromkeys(columns, domains)
     if isinstance(domains, Mapping):
-        missing = [name for name in domains if str(name) not in columns]
+        known = {str(name): one for name, one in domains.items()}
+        missing = known.keys() - (known if columns is None else columns)
         # A table of declared columns alone may be a selection, as of PrivateSelectKBest; beside
         # a column without a domain a name is more likely misspelt.
-        if missing and not set(columns) <= set(map(str, domains)):
+        if missing and not set(columns or ()) <= known.keys():
             raise ColumnError(
-                f"`domains` name columns that the table does not have: {missing}; it has "
-                f"{list(columns)}"
+                f"`domains` name columns that the table does not have: {sorted(missing)}; it "
+                f"has {list(columns or ())}"
             )
-        return {str(name): one for name, one in domains.items() if str(name) in columns}
-    if not isinstance(domains, Sequence) or isinstance(domains, str):
-        raise no_domains()
+        return {name: one for name, one in known.items() if name not in missing}
+    if columns is not None and isinstance(domains, Domain):
+        return dict.fromkeys(columns, domains)
+    if columns is None or not isinstance(domains, Sequence) or isinstance(domains, str):
+        raise ParameterError(
+            "`domains` must be a mapping from column names to domains, such as "
+            "{'age': Bins(0, 100), 'sex': ['female', 'male']}: the tree shows them, so they "
+            "must not be read off the data"
+        )
     if len(domains) != len(columns):
         raise ParameterError(
             f"`domains` must be one for each column: {len(columns)}, not {len(domains)}"
         )
     return dict(zip(columns, domains, strict=True))
-
-
-def no_domains() -> ParameterError:
-    """Return the error of domains that name no columns."""
-    return ParameterError(
-        "`domains` must be a mapping from column names to domains, such as "
-        "{'age': Bins(0, 100), 'sex': ['female', 'male']}: the tree shows them, so they must "
-        "not be read off the data"
-    )
 
 
 def read_domains(path: str | Path) -> dict[str, Any]:

@@ -88,14 +88,9 @@ class PrivateEstimator(WithoutBudget, BaseEstimator):  # type: ignore[misc]
         if self.epsilon is None:
             missing = [f"`{name}`" for name in PUBLIC if given[name] is None]
             raise ParameterError(f"{type(self).__name__} needs {', '.join(missing)}")
-        if not isinstance(self.domains, Mapping) or columns is not None:
-            if columns is None:
-                raise ParameterError(
-                    "a plan needs the columns' names: give `columns`, or `domains` as a mapping"
-                )
-            if not isinstance(self.domains, Mapping):
-                columns = [name for name in columns if name != self.user]
-            given["domains"] = named_domains(self.domains, columns)
+        if columns is not None and not isinstance(self.domains, Mapping):
+            columns = [name for name in columns if name != self.user]
+        given["domains"] = named_domains(self.domains, columns)
         for name, one in given["domains"].items():
             # A query keeps lists as tuples, so it cannot tell.
             if isinstance(one, tuple) and {*map(type, one)} <= {int, float} and len(one) == 3:

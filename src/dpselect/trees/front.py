@@ -185,6 +185,7 @@ class Evolution(Training[FrontRelease]):
                 "need the rest"
             )
         _ = self.weights, self.candidates()
+        super().__post_init__()
 
     @cached_property
     def weights(self) -> tuple[float, float]:

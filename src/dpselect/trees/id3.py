@@ -120,9 +120,6 @@ class Growth(Training[TreeRelease]):
 
     asked: ID3Tree
 
-    def __post_init__(self) -> None:
-        _ = self.draws_split_by
-
     @cached_property
     def ordered(self) -> Indices:
         """1 for each column that is split in two at an edge, else 0."""

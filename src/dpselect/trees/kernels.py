@@ -1,4 +1,4 @@
-"""Compiled loops: contingency tables, hits of many trees, and sensitivities by distance.
+"""Compiled loops: leaves of records, hits of many trees, and sensitivities by distance.
 
 The loops over distances add up ``δ(0), δ(1), ...``, the largest change that one record makes at
 each distance, for dampening. The formulas of δ are derived in ``dpselect.trees.criteria`` and
@@ -15,26 +15,6 @@ from dpselect._compiled import compiled
 from dpselect.typing import Indices, Values
 
 LN2 = log(2.0)
-
-
-@compiled
-def contingency(codes: Indices, counts: Indices, rows: Indices, starts: Indices) -> Indices:
-    """Return records by value (all columns' values in a row) and class.
-
-    Args:
-        codes: Shape ``(m, columns)``.
-        counts: Shape ``(m, classes)``.
-        rows: Positions of the rows to count.
-        starts: Where the values of each column start, shape ``(columns + 1,)``.
-    """
-    columns, classes = codes.shape[1], counts.shape[1]
-    out = np.zeros((starts[columns], classes), dtype=np.int64)
-    for i in rows:
-        for j in range(columns):
-            value = starts[j] + codes[i, j]
-            for c in range(classes):
-                out[value, c] += counts[i, c]
-    return out
 
 
 @compiled
@@ -62,7 +42,9 @@ def leaves(
 @compiled
 def hits(
     codes: Indices,
-    counts: Indices,
+    labels: Indices,
+    records: Indices,
+    classes: int,
     columns: Indices,
     firsts: Indices,
     targets: Indices,
@@ -72,7 +54,9 @@ def hits(
 
     Args:
         codes: Shape ``(m, columns)``.
-        counts: Shape ``(m, classes)``.
+        labels: The class of each row, shape ``(m,)``.
+        records: How many have each, shape ``(m,)``.
+        classes: How many there are.
         columns: As for ``leaves``, whose leaves are classes.
         firsts: Likewise.
         targets: Likewise.
@@ -81,11 +65,12 @@ def hits(
     Returns:
         Shape ``(trees, classes)``.
     """
-    out = np.zeros((roots.size, counts.shape[1]), dtype=np.int64)
+    out = np.zeros((roots.size, classes), dtype=np.int64)
     for tree in range(roots.size):
-        label = leaves(codes, columns, firsts, targets, roots[tree])
-        for i in range(label.size):
-            out[tree, label[i]] += counts[i, label[i]]
+        answers = leaves(codes, columns, firsts, targets, roots[tree])
+        for i in range(labels.size):
+            if answers[i] == labels[i]:
+                out[tree, labels[i]] += records[i]
     return out
 
 

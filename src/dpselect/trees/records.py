@@ -191,6 +191,11 @@ def refuse_outside(public: Schema, found: Iterable[Any]) -> None:
             )
 
 
+def _check_number(records: int, most: int) -> None:
+    if records > most:
+        raise PublicClaimError("the table has more records than `max_records` allows")
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class CodedTable:
     """Records that were read, for several trees of the same domains; private.
@@ -272,18 +277,17 @@ class Rows:
             PublicClaimError: There are more records than ``max_records``; with
                 ``on_invalid="raise"``, a value or a label was not declared.
         """
-        counts: Any
         if isinstance(data, CodedTable) or self.label is None or not tables.is_lazy(data):
             coded = self.coded(data)
-            counts = MemoryCounts.of_records(self.schema, coded.codes, coded.labels)
-        else:
-            from dpselect.trees.engine import EngineCounts
+            _check_number(len(coded.labels), max_records)
+            yield MemoryCounts.of_records(self.schema, coded.codes, coded.labels)
+            return
+        from dpselect.trees.engine import EngineCounts
 
-            counts = EngineCounts(data, self.label, self.schema, self.users, max_records)
-            if self.on_invalid == "raise":
-                refuse_outside(self.schema, counts.outside())
-        if counts.number() > max_records:
-            raise PublicClaimError("the table has more records than `max_records` allows")
+        counts = EngineCounts(data, self.label, self.schema, self.users, max_records)
+        if self.on_invalid == "raise":
+            refuse_outside(self.schema, counts.outside())
+        _check_number(counts.number(), max_records)
         with counts.held() as held:
             yield held
 

@@ -17,13 +17,14 @@ question cuts at any real number.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from math import ceil
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from dpselect.mechanisms import MechanismLike
 from dpselect.trees import Bins, Categories, ID3Tree
@@ -91,23 +92,9 @@ class Survey:
     labels: Indices
     schema: Schema
 
-    def folded(self, part: Indices, folds: int) -> tuple[Indices, Indices]:
-        """Return unique rows of codes, and how many records of each fold and class have them.
-
-        Args:
-            part: The fold of each record, shape ``(n,)``.
-            folds: How many there are.
-
-        Returns:
-            Shape ``(m, columns)`` and shape ``(m, folds, 2)``.
-        """
-        both = replace(self.schema, classes=tuple(range(2 * folds)))
-        found = MemoryCounts.of_records(both, self.codes, 2 * part + self.labels)
-        return found.codes, found.counts.reshape(-1, folds, 2)
-
-    def counts(self) -> MemoryCounts:
-        """Return all records."""
-        return MemoryCounts.of_records(self.schema, self.codes, self.labels)
+    def counts(self, part: NDArray[Any] | slice = slice(None)) -> MemoryCounts:
+        """Return all records, or some of them."""
+        return MemoryCounts.of_records(self.schema, self.codes[part], self.labels[part])
 
 
 @cache
@@ -127,7 +114,7 @@ def load(name: str) -> Survey:
 
 @cache
 def counts(name: str) -> MemoryCounts:
-    """Return all records of a table as unique rows of codes with class counts."""
+    """Return all records of a table as unique rows of codes and a class."""
     return load(name).counts()
 
 
@@ -142,11 +129,7 @@ def divided(name: str) -> tuple[MemoryCounts, MemoryCounts]:
     records = len(known.labels)
     order = np.random.RandomState(0).permutation(records)
     test, train = np.split(order, [ceil(HELD_OUT * records)])
-    first, second = (
-        replace(known, codes=known.codes[one], labels=known.labels[one]).counts()
-        for one in (train, test)
-    )
-    return first, second
+    return known.counts(train), known.counts(test)
 
 
 def _binary(frame: pl.DataFrame) -> Survey:
@@ -199,4 +182,4 @@ def growth(schema: Schema, epsilon: float, depth: int, mechanism: MechanismLike)
         epsilon=epsilon,
         neighbours="add-remove",
     )
-    return cast(Growth, query.design().training)
+    return cast(Growth, query.design())

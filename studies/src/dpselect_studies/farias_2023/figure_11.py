@@ -18,12 +18,12 @@ import polars as pl
 from dpselect import Objective
 from dpselect.mechanisms import Mechanism
 from dpselect.trees import Tree
-from dpselect.trees.base import Simulated
 from dpselect.trees.counts import MemoryCounts
 from dpselect.typing import Indices, Values
 from dpselect_studies import surveys
 from dpselect_studies.farias_2023 import peers
 from dpselect_studies.panels import panels
+from dpselect_studies.simulated import Simulated
 from dpselect_studies.study import Null, Printed, Row, Study, of_parts
 from dpselect_studies.surveys import Survey
 
@@ -184,28 +184,31 @@ def accuracies(
     rng: np.random.Generator,
 ) -> list[float]:
     """Return the share of records that trees of the other folds get right, by epsilon."""
-    codes, counts = survey.folded(part, FOLDS)
     right = np.zeros(len(epsilons))
     for fold in range(FOLDS):
-        test = counts[:, fold]
-        train = MemoryCounts(survey.schema, codes, counts.sum(axis=1) - test)
+        train, test = survey.counts(part != fold), survey.counts(part == fold)
         for i, epsilon in enumerate(epsilons):
-            answers = shares(survey, cell, epsilon, train, rng).argmax(axis=1)
-            right[i] += np.take_along_axis(test, answers[:, None], axis=1).sum()
+            answers = shares(survey, cell, epsilon, train, test, rng).argmax(axis=1)
+            right[i] += test.records[answers == test.labels].sum()
     return (right / len(survey.labels)).tolist()
 
 
 def shares(
-    survey: Survey, cell: Cell, epsilon: float, train: MemoryCounts, rng: np.random.Generator
+    survey: Survey,
+    cell: Cell,
+    epsilon: float,
+    train: MemoryCounts,
+    test: MemoryCounts,
+    rng: np.random.Generator,
 ) -> Values:
-    """Return what a tree says for every row of codes, shape ``(m, 2)``."""
+    """Return what a tree says for every row of codes that is left out, shape ``(m, 2)``."""
     if cell.method == MAJORITY:
-        return np.broadcast_to(train.counts.sum(axis=0), train.counts.shape)
+        return np.broadcast_to(train.totals(), (len(test.labels), 2))
     mechanism = (MECHANISMS | AS_PRINTED).get(cell.method, "exponential")
     plan = surveys.growth(survey.schema, epsilon, cell.depth, mechanism)
     printed = cell.method in AS_PRINTED
     sampler = PrintedSampler(rng, plan.unit) if printed else Simulated(rng)
-    return Tree(survey.schema, plan.grow(train, sampler)).probabilities(train.codes)
+    return Tree(survey.schema, plan.grow(train, sampler)).probabilities(test.codes)
 
 
 def plot(frame: pl.DataFrame) -> Figure:

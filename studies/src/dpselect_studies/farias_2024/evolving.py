@@ -19,12 +19,12 @@ import polars as pl
 
 from dpselect import Neighbours, Objective, TabulatedSensitivity
 from dpselect.mechanisms import Mechanism
-from dpselect.trees.base import Simulated
 from dpselect.trees.candidates import Breeder
 from dpselect.trees.domains import Schema
 from dpselect.trees.front import Evolution, TreeFront
 from dpselect.typing import Indices, Values
 from dpselect_studies import surveys
+from dpselect_studies.simulated import Simulated
 
 Dominance: TypeAlias = Literal["weak", "standard", "strict"]
 """When a point dominates another, as ``combine.pareto`` takes it."""
@@ -183,10 +183,12 @@ def evolution(schema: Schema, cell: Cell, method: Method, epsilon: float) -> Evo
         epsilon=each * sizes.generations,
         neighbours="add-remove",
     )
-    made = cast("Evolution", asked.design().training)
+    made = cast("Evolution", asked.design())
     if not cell.code:
         return made
-    return CodeEvolution(**{one.name: getattr(made, one.name) for one in fields(made)})
+    return CodeEvolution(
+        **{one.name: getattr(made, one.name) for one in fields(made) if one.init}
+    )
 
 
 def rates(

@@ -16,9 +16,8 @@ import numpy as np
 import polars as pl
 
 from dpselect.trees import Leaf, Tree
-from dpselect.trees.base import Simulated
 from dpselect.trees.counts import MemoryCounts
-from dpselect.typing import Indices, Values
+from dpselect.typing import Values
 from dpselect_studies import surveys
 from dpselect_studies.farias_2024.evolving import (
     NO_PRIVACY,
@@ -31,6 +30,7 @@ from dpselect_studies.farias_2024.evolving import (
     rates,
 )
 from dpselect_studies.panels import panels
+from dpselect_studies.simulated import Simulated
 from dpselect_studies.study import Null, Printed, Row, Study, of_parts
 
 if TYPE_CHECKING:
@@ -127,8 +127,8 @@ def grown(cell: Cell, epsilon: float, rng: np.random.Generator) -> tuple[float, 
 
 def fitness(shares: Values, records: MemoryCounts) -> float:
     """Return the weighted sum of rates if the larger share is answered."""
-    right: Indices = np.arange(2) == shares.argmax(axis=1)[:, None]
-    both = (records.counts * right).sum(axis=0) / records.counts.sum(axis=0)
+    right = records.records * (shares.argmax(axis=1) == records.labels)
+    both = np.bincount(records.labels, weights=right, minlength=2) / records.totals()
     return float((both * WEIGHTS).sum())
 
 

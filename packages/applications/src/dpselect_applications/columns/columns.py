@@ -34,7 +34,7 @@ class _Choice(Training[Release[str]]):
 
     def __post_init__(self) -> None:
         validation.some_of("k", self.asked.k, len(self.schema.names), "columns with a domain")
-        _ = self.priced
+        super().__post_init__()
 
     @cached_property
     def priced(self) -> Mechanism:
