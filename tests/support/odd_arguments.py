@@ -172,11 +172,6 @@ CALLS = {
         {"p": 50, "upper": 9, "horizon": 1},
         lambda: ([1.0, MARKER],),
     ),
-    "split_scores": Call(
-        plain(trees.split_scores),
-        {name: value for name, value in PUBLIC.items() if name != "epsilon"},
-        labelled,
-    ),
     "Graph.from_edges": Call(plain(networks.Graph.from_edges), ENDS, lambda: (table(),)),
     "EdgeTable": Call(plain(networks.EdgeTable.from_edges), ENDS, lambda: (table(),)),
 }

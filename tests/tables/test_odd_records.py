@@ -38,7 +38,9 @@ def tree(odd, data):
     domains = {"x0": MIXED, "x1": MIXED if odd.types[1] == "text" else COUNTS}
     if odd.is_lazy:
         public = Schema.of(domains, MIXED.values, names[:2])
-        return of_counts(np.concatenate(EngineCounts(data, "x2", public).tables(0, 1)[0]))
+        return of_counts(
+            np.concatenate(EngineCounts(data, "x2", public, None, 10**6).tables(0, 1)[0])
+        )
     public = Schema.of(domains, MIXED.values, names)
     if odd.container in {"csv", "parquet"}:
         coded = records.Rows(public, "x2", None, "repair").coded(data)

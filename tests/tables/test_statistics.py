@@ -65,7 +65,7 @@ COUNTS = {
     "points that are moved": lambda data: points(data, "clip"),
     "points of persons": lambda data: points(data, "drop", user="who", max_per_user=1),
     "records of a tree": lambda data: np.concatenate(
-        EngineCounts(data, "ward", SCHEMA).tables(0, 1)[0]
+        EngineCounts(data, "ward", SCHEMA, None, 10**6).tables(0, 1)[0]
     ),
     **{
         where: lambda data, where=where: [

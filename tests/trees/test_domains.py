@@ -147,7 +147,7 @@ def assert_coded(domain, lower, dtype):
     """Assert that each value has its place as its code, in memory and in an engine."""
     frame = pl.DataFrame({"x": lower, "y": [0] * len(lower)}, {"x": dtype, "y": pl.Int64})
     public = Schema.of({"x": domain}, [0, 1], ["x"])
-    [table] = next(iter(EngineCounts(frame.lazy(), "y", public).tables(0, 1)))
+    [table] = next(iter(EngineCounts(frame.lazy(), "y", public, None, 99).tables(0, 1)))
 
     assert records.codes(records.read(frame), public)[:, 0].tolist() == list(range(len(lower)))
     assert table[:, 0].tolist() == [1] * len(lower)

@@ -8,11 +8,9 @@ import pytest
 
 import dpselect as dp
 from dpselect import trees
-from dpselect.neighbours import Neighbours
 from dpselect.trees.criteria import InformationGainSensitivity, objective_of
 from support.strategies import exact_scores
 
-AR = Neighbours.ADD_REMOVE
 MANY = 2**40 + 12_345
 
 
@@ -34,9 +32,7 @@ def test_one_record_among_2_to_the_40_moves_a_criterion_by_what_it_does(criterio
         ),
         "majority": lambda t: Fraction(sum(map(max, t))),
     }[criterion]
-    objective = objective_of(
-        criterion, [np.array(t) for t in tables], "ab", max_records=2**42, neighbours=AR
-    )
+    objective = objective_of(criterion, [np.array(t) for t in tables], "ab", max_records=2**42)
     before, after = exact_scores(objective)
     moved = by_definition(tables[1]) - by_definition(tables[0])
 
@@ -58,7 +54,7 @@ def test_sums_of_rate_sensitivities_lose_no_digits(hits, total):
 
 
 def test_sums_of_gain_sensitivities_lose_no_digits():
-    sensitivity = InformationGainSensitivity([np.array([[MANY, 0]])], 2**42, AR)
+    sensitivity = InformationGainSensitivity([np.array([[MANY, 0]])], 2**42)
     with localcontext(prec=60):
         log2, lead = Decimal(2).ln(), Decimal(MANY)
         risen = ((lead + 9) * (lead + 9).ln() - lead * lead.ln()) / log2

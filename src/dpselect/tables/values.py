@@ -197,21 +197,28 @@ def of_series(series: nw.Series[Any]) -> ColumnValues:
     Raises:
         ColumnError: Its type holds neither numbers nor text.
     """
-    if declares_nothing(series):
-        return of_objects(listed(series))
-    dtype = series.dtype
-    kind = Kind.of(dtype)
+    kind, dtype = kind_of(series), series.dtype
+    if kind == Kind.NUMBERS and not dtype.is_decimal() and "Int128" not in str(dtype):
+        return _of_numbers(series)
+    return ColumnValues(objects(listed(series)), kind)
+
+
+def kind_of(series: nw.Series[Any]) -> Kind:
+    """Return what a Series declares of its values, numbers of any type alike.
+
+    Raises:
+        ColumnError: Its type holds neither numbers nor text.
+    """
+    if declares_nothing(series) or native_type(series).lower() == "null":
+        return Kind.ANYTHING
+    kind = Kind.of(series.dtype)
     if kind == Kind.TEXT:
         # Categories of pandas and Arrow may be of any type.
-        sure = dtype == nw.String or series.implementation.is_polars()
-        return ColumnValues(objects(listed(series)), Kind.TEXT if sure else Kind.ANYTHING)
-    if dtype.is_decimal() or str(dtype) in {"Int128", "UInt128"}:
-        return ColumnValues(objects(series.to_list()), Kind.NUMBERS)
-    if kind is not None and kind.is_number:
-        return _of_numbers(series)
-    if native_type(series).lower() == "null":
-        return of_objects([None] * len(series))
-    raise refused_type(series.name, dtype)
+        sure = series.dtype == nw.String or series.implementation.is_polars()
+        return Kind.TEXT if sure else Kind.ANYTHING
+    if kind is None or not kind.is_number:
+        raise refused_type(series.name, series.dtype)
+    return Kind.NUMBERS
 
 
 def of_array(array: NDArray[Any]) -> ColumnValues:

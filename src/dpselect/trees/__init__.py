@@ -1,7 +1,6 @@
 """Decision trees whose splits are chosen privately.
 
-A split is a choice among columns (``split_scores``), a tree grown
-by evolution a choice among trees (``true_positive_rate``, ``true_negative_rate``). The drawn
+A split is a choice among columns, a tree grown by evolution a choice among trees. The drawn
 columns and trees and noisy counts are released, by a query or by an estimator of scikit-learn's
 form.
 """

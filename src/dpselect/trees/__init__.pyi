@@ -5,7 +5,6 @@ from dpselect_applications import (
 
 from .criteria import (
     InformationGainSensitivity as InformationGainSensitivity,
-    split_scores as split_scores,
 )
 from .domains import (
     Bins as Bins,

@@ -8,10 +8,10 @@ Source: Farias et al., PrivPareto, Algorithm 1 (DP-MOET).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -25,25 +25,17 @@ Its nodes are numbered from the root on, each before those below it, yes first.
 """
 
 
-def size(tree: Individual) -> int:
-    """Return how many nodes a tree has."""
-    return 1 + sum(map(size, tree.branches)) if isinstance(tree, Split) else 1
+def nodes(tree: Individual | None, level: int = 0) -> Iterator[tuple[Individual | None, int]]:
+    """Yield the tree from every node down, and how many questions lead there."""
+    yield tree, level
+    if isinstance(tree, Split):
+        for below in tree.branches:
+            yield from nodes(below, level + 1)
 
 
 def depth(tree: Individual | None) -> int:
     """Return the largest number of questions on a path."""
-    return 1 + max(map(depth, tree.branches)) if isinstance(tree, Split) else 0
-
-
-def found(tree: Individual, place: int) -> tuple[Individual, int]:
-    """Return the tree from a node down, and how many questions lead there."""
-    level = 0
-    while place and isinstance(tree, Split):
-        yes, no = tree.branches
-        inside = size(yes)
-        tree, place = (yes, place - 1) if place <= inside else (no, place - 1 - inside)
-        level += 1
-    return tree, level
+    return max(level for _, level in nodes(tree))
 
 
 def replaced(tree: Individual, place: int, new: Individual) -> Individual:
@@ -51,7 +43,7 @@ def replaced(tree: Individual, place: int, new: Individual) -> Individual:
     if not place or not isinstance(tree, Split):
         return new
     yes, no = tree.branches
-    inside = size(yes)
+    inside = sum(1 for _ in nodes(yes))
     if place <= inside:
         return Split(tree.column, tree.branch_of, (replaced(yes, place - 1, new), no))
     return Split(tree.column, tree.branch_of, (yes, replaced(no, place - 1 - inside, new)))
@@ -119,8 +111,8 @@ class Breeder:
 
     def cross(self, one: Individual, other: Individual) -> tuple[Individual, Individual]:
         """Exchange a random subtree of each for one of the other, cut to the depth allowed."""
-        here, there = self._anywhere(one), self._anywhere(other)
-        mine, theirs = found(one, here)[0], found(other, there)[0]
+        here, mine, _ = self._anywhere(one)
+        there, theirs, _ = self._anywhere(other)
         return (
             self.cut(replaced(one, here, theirs), self.max_depth),
             self.cut(replaced(other, there, mine), self.max_depth),
@@ -128,9 +120,9 @@ class Breeder:
 
     def mutated(self, tree: Individual) -> Individual:
         """Replace a random subtree by a full random one."""
-        place = self._anywhere(tree)
+        place, _, level = self._anywhere(tree)
         deepest = self.max_depth if self.mutates_to_max_depth else depth(tree)
-        return replaced(tree, place, self.random_tree(deepest - found(tree, place)[1]))
+        return replaced(tree, place, self.random_tree(deepest - level))
 
     def cut(self, tree: Individual, questions: int) -> Individual:
         """Replace what is deeper than that by random answers."""
@@ -141,8 +133,11 @@ class Breeder:
         yes, no = (self.cut(below, questions - 1) for below in tree.branches)
         return Split(tree.column, tree.branch_of, (yes, no))
 
-    def _anywhere(self, tree: Individual) -> int:
-        return int(self.rng.integers(size(tree)))
+    def _anywhere(self, tree: Individual) -> tuple[int, Any, int]:
+        """Return a random node's number, the tree from it down, and its level."""
+        found = [*nodes(tree)]
+        place = int(self.rng.integers(len(found)))
+        return place, *found[place]
 
 
 @cache

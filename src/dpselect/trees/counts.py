@@ -9,7 +9,7 @@ value or a label outside) is dropped before a person's records are limited
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import TypeAlias
@@ -119,8 +119,7 @@ class MemoryCounts(Counts):
         return self._counted(self.labels, len(self.schema.classes))
 
     def tables(self, splits: Target, leaves: int) -> Iterable[Sequence[Indices]]:
-        columns, firsts, targets, roots = flat(splits)
-        leaf = kernels.leaves(self.codes, columns, firsts, targets, int(roots[0]))
+        [leaf] = self._reached(splits)
         leaf[leaf < 0] = leaves  # one more, for the records of none
         found = []
         for codes, size in zip(self.codes.T, self.schema.sizes.tolist(), strict=True):
@@ -129,8 +128,16 @@ class MemoryCounts(Counts):
         return [*zip(*found, strict=True)][:leaves]
 
     def hits(self, trees: Sequence[Individual]) -> Indices:
-        classes = len(self.schema.classes)
-        return kernels.hits(self.codes, self.labels, self.records, classes, *flat(*trees))
+        classes = np.arange(len(self.schema.classes))
+        of_class = np.where(self.labels == classes[:, None], self.records, 0.0)
+        right = [of_class @ (leaf == self.labels) for leaf in self._reached(*trees)]
+        return np.array(right).astype(np.int64)
+
+    def _reached(self, *trees: Target) -> Iterator[Indices]:
+        """Yield the leaf of each tree that each row reaches, -1 for none."""
+        columns, firsts, targets, roots = flat(*trees)
+        for root in roots.tolist():
+            yield kernels.leaves(self.codes, columns, firsts, targets, root)
 
     def _counted(self, cells: Indices, *shape: int) -> Indices:
         """Return how many records have each place in a table of some shape."""

@@ -21,13 +21,12 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, fields
 from decimal import Decimal
 from functools import cached_property
 from itertools import pairwise
-from math import isnan
 from pathlib import Path
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -35,7 +34,7 @@ from numpy.typing import DTypeLike
 from dpselect import tables, validation
 from dpselect._numbers import lines
 from dpselect.errors import ColumnError, DataError, ParameterError
-from dpselect.tables.kinds import Kind, rounded
+from dpselect.tables.kinds import Kind, is_missing, rounded
 from dpselect.tables.lists import text_of
 from dpselect.tables.values import ColumnValues, number, places_of, plain_value
 from dpselect.typing import Indices, Values
@@ -63,17 +62,28 @@ class _Domain(ABC):
         """The number of codes."""
         return len(self.labels)
 
-    def interval(self, first: int, last: int) -> str:
-        """Return the name of all codes from one to another."""
-        return f"{{{', '.join(self.labels[first : last + 1])}}}"
-
     @abstractmethod
-    def _claims(self) -> dict[str, object]:
-        """Return the fields but ``other``."""
+    def of_text(self) -> Collection[bool]:
+        """Return whether values are texts: of all, none or some of them."""
+
+    def check(self, kind: Kind, name: str) -> None:
+        """Raise a ``ColumnError`` if a column of this kind cannot hold such values."""
+        texts = self.of_text()
+        if (kind == Kind.TEXT and True not in texts) or (kind.is_number and False not in texts):
+            raise ColumnError(
+                f"column {name!r} and its domain are of different types: one holds text, "
+                "the other numbers; texts have Categories([...]), numbers Bins or Categories"
+            )
 
     def to_dict(self) -> dict[str, object]:
         """Return the domain as plain values, as in a domains file."""
-        return self._claims() | ({} if self.other is None else {"other": self.other})
+        given = {one.name: getattr(self, one.name) for one in fields(cast(Any, self))}
+        if given.get("edges") is not None:  # from which these follow
+            given |= dict.fromkeys(("low", "high", "bins"))
+        plain = {
+            name: list(one) if isinstance(one, tuple) else one for name, one in given.items()
+        }
+        return {name: one for name, one in plain.items() if one is not None}
 
     to_field = to_dict
 
@@ -121,14 +131,8 @@ class Categories(_Domain):
     def labels(self) -> tuple[str, ...]:
         return tuple(str(value) for value in self.listed)
 
-    def check(self, kind: Kind, name: str) -> None:
-        """Raise a ``ColumnError`` if a column of this kind cannot hold such values."""
-        text = [isinstance(value, str) for value in self.listed]
-        if (kind == Kind.TEXT and not any(text)) or (kind.is_number and all(text)):
-            raise ColumnError(
-                f"column {name!r} and its domain are of different types: one holds text, "
-                "the other numbers"
-            )
+    def of_text(self) -> Collection[bool]:
+        return {isinstance(value, str) for value in self.listed}
 
     def held(self, kind: np.dtype[Any], *, repaired: bool = True) -> tuple[Hashable, ...]:
         """Return the values, and ``other`` where it is used, as a type of NumPy has them."""
@@ -161,9 +165,6 @@ class Categories(_Domain):
         if alike:
             known = [*map(dict(zip(different, known, strict=True)).__getitem__, given)]
         return np.array(known, dtype=np.int64)
-
-    def _claims(self) -> dict[str, object]:
-        return {"values": list(self.values)}
 
 
 @dataclass(frozen=True, repr=False)
@@ -230,6 +231,9 @@ class Bins(_Domain):
         """Return the edges between bins, as a column of a type of floats has them."""
         return self.lines[1:-1].astype(dtype).astype(np.float64)
 
+    def of_text(self) -> Collection[bool]:
+        return [False]
+
     @property
     def unknown(self) -> int:
         """The code of ``other``; ``OUTSIDE`` if there is none."""
@@ -241,18 +245,11 @@ class Bins(_Domain):
         return bins if self.other is None else (*bins, self.other)
 
     def interval(self, first: int, last: int) -> str:
+        """Return the name of all codes from one to another."""
         if last >= self.bins:  # the bin of missing values is beside the others
-            return super().interval(first, last)
+            return f"{{{', '.join(self.labels[first : last + 1])}}}"
         low, high = (_number_text(self.lines[at]) for at in (first, last + 1))
         return f"[{low}, {high}{']' if last == self.bins - 1 else ')'}"
-
-    def check(self, kind: Kind, name: str) -> None:
-        """Raise a ``ColumnError`` if a column of this kind cannot hold such values."""
-        if kind == Kind.TEXT:
-            raise ColumnError(
-                f"column {name!r} holds text and must hold numbers to be binned; give "
-                "Categories([...]) as its domain"
-            )
 
     def codes(self, column: ColumnValues, *, repaired: bool = True) -> Indices:
         """Return the code of every value; ``OUTSIDE`` for one that has no place.
@@ -268,11 +265,6 @@ class Bins(_Domain):
             low, high = (rounded(end, held) for end in (self.low, self.high))
             return np.where((numbers >= low) & (numbers <= high), found, OUTSIDE)
         return np.where(np.isnan(numbers), self.unknown, found)
-
-    def _claims(self) -> dict[str, object]:
-        if self.edges is not None:
-            return {"edges": list(self.edges)}
-        return {"low": self.low, "high": self.high, "bins": self.bins}
 
 
 def _number_text(number: float) -> str:
@@ -434,16 +426,11 @@ def read_domains(path: str | Path) -> dict[str, Any]:
         ) from None
     except ValueError:
         raise DataError(f"{path} must be a domains file: a JSON object") from None
-    parts = {
-        "label": (str, "the column of the labels, a text"),
-        "classes": (list, "the labels that can occur, a list"),
-        "max_records": (int, "a public bound on the number of records, an integer"),
-        "columns": (dict, "the domain of each column, an object"),
-    }
-    for name, (kind, what) in parts.items():
-        if not isinstance(given, dict) or not isinstance(given.get(name), kind):
-            raise DataError(f"{path}: fill in {name!r}, {what}")
-    columns, unfilled = given["columns"], []
+    columns = given.get("columns") if isinstance(given, dict) else None
+    if not isinstance(columns, dict):
+        raise DataError(f"{path}: fill in 'columns', the domain of each column, an object")
+    parts = {name: given.get(name) for name in ("label", "classes", "max_records")}
+    unfilled = [f"{name!r}" for name, one in parts.items() if not one]
     for name, domain in columns.items():
         try:
             as_domain(name, domain)
@@ -451,7 +438,7 @@ def read_domains(path: str | Path) -> dict[str, Any]:
             unfilled.append(f"column {name!r}: {error}")
     if unfilled:
         raise DataError(f"{path}: fill in, or delete to leave it out, {'; '.join(unfilled)}")
-    return {**{name: given[name] for name in parts if name != "columns"}, "domains": columns}
+    return {**parts, "domains": columns}
 
 
 def domains_template(data: object, label: str) -> dict[str, Any]:
@@ -482,7 +469,7 @@ def domains_template(data: object, label: str) -> dict[str, Any]:
 
 def _plain(value: Hashable) -> Hashable:
     plain = value.item() if isinstance(value, np.generic) else value
-    if plain is None or (isinstance(plain, float) and isnan(plain)):
+    if is_missing(plain):
         raise ParameterError("a domain cannot hold missing values: they go to `other`=")
     return plain
 

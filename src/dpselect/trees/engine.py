@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from math import inf, prod
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -48,22 +48,17 @@ class EngineCounts(Counts):
         label: Its column of labels.
         public: Columns, domains and classes.
         users: The persons of the records, if one can have several.
-        most_records: The most records that are counted. Public.
+        most: The most records that are counted. Public.
 
     Raises:
         ColumnError: A column is missing, or of another type than its domain.
     """
 
     def __init__(
-        self,
-        data: object,
-        label: str,
-        public: Schema,
-        users: PeopleCap | None = None,
-        most_records: float = inf,
+        self, data: object, label: str, public: Schema, users: PeopleCap | None, most: float
     ) -> None:
         self._data, self._public, self._users = data, public, users
-        self._classes, self._most_records = len(public.classes), most_records
+        self._classes, self._most = len(public.classes), most
         self._totals: Indices | None = None
         domains = {**public.named, label: Categories(public.classes)}
         table = tables.check_columns(data, plain=list(domains))
@@ -87,9 +82,10 @@ class EngineCounts(Counts):
 
     @contextmanager
     def held(self) -> Iterator[Counts]:
-        before, shape = self._codes, cells_of(self._public)
+        """Hold the records for all counts while the block runs."""
+        shape = cells_of(self._public)
         # Spark would repeat the codes in the conditions of rows that it filters.
-        codes = self._coded() if self._users is None else before
+        codes = self._coded() if self._users is None else self._codes
         if prod(shape) <= FEW_CELLS:
             cell = nw.lit(0)
             for name, size in zip(self._coding, shape, strict=True):
@@ -101,14 +97,12 @@ class EngineCounts(Counts):
         small = codes.select(nw.col(*self._coding).cast(nw.Int32))
         with engine_of(small).cached() as kept:
             self._codes = self._known(kept)
-            try:
-                # Reads all records: a file that cannot be read is an error before the spend.
-                self._totals = self.totals()
-                yield self
-            finally:
-                self._codes, self._totals = before, None
+            # Reads all records: a file that cannot be read is an error before the spend.
+            self._totals = self.totals()
+            yield self
 
     def number(self) -> int:
+        """Return the number of records; of those that are counted, if persons are limited."""
         if self._users is None:
             return tables.count_records(self._data)
         row = tables.collect(self._codes.select(nw.len().alias("n")), self._data, most=1)
@@ -167,7 +161,7 @@ class EngineCounts(Counts):
     def _tallied(self, keys: nw.LazyFrame[Any], *shape: int) -> Indices:
         """Return how often each key occurs, as an array; null is not counted."""
         counted = keys.group_by(KEY).agg(nw.len().alias("count"))
-        most = min(prod(shape), self._most_records * len(self._names)) + 1
+        most = min(prod(shape), self._most * len(self._names)) + 1
         table = tables.collect(counted, self._data, most=int(most))
         known = np.array([key is not None for key in table[KEY].tolist()], dtype=bool)
         out = np.zeros(prod(shape), np.int64)

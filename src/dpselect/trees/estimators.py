@@ -13,7 +13,7 @@ from dpselect import tables
 from dpselect._optional import Axes, needed
 from dpselect.budget.left_out import WithoutBudget
 from dpselect.combine.fronts.dominance import Dominance
-from dpselect.errors import DataError, ParameterError
+from dpselect.errors import ParameterError
 from dpselect.mechanisms import MechanismLike
 from dpselect.neighbours import NeighboursLike
 from dpselect.plan import Plan, SupportsSpend
@@ -165,8 +165,6 @@ class PrivateEstimator(WithoutBudget, BaseEstimator):  # type: ignore[misc]
         """Set the attributes that were released."""
 
     def _remember(self, names: Sequence[str], *, frame: bool) -> None:
-        if not names:
-            raise DataError("X: 0 feature(s) (shape=(n, 0)) while a minimum of 1 is required.")
         if frame:
             self.n_features_in_ = len(names)
             self.feature_names_in_ = np.array(names, dtype=object)

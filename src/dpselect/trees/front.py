@@ -30,13 +30,7 @@ from dpselect.combine import disjoint_sum
 from dpselect.combine.fronts.dominance import Dominance, checked_dominance
 from dpselect.combine.registry import by_name, facts_of
 from dpselect.errors import ParameterError
-from dpselect.mechanisms import (
-    ExponentialMechanism,
-    LocalDampening,
-    Mechanism,
-    MechanismLike,
-    PermuteAndFlip,
-)
+from dpselect.mechanisms import Mechanism, MechanismLike
 from dpselect.mechanisms.base import as_step
 from dpselect.neighbours import Neighbours
 from dpselect.objective import Facts, Objective
@@ -72,6 +66,10 @@ MOST_GENERATIONS = 10_000
 
 MOST_TREES, MOST_QUESTIONS = 10**6, 20
 """Largest population, and questions on a path of its first trees."""
+
+
+RATES = ("true_positive_rate", "true_negative_rate")
+"""Columns of a front."""
 
 
 @dataclass(frozen=True)
@@ -125,21 +123,17 @@ class FrontRelease(Release[FrontTree]):
 
     def table(self) -> dict[str, list[Any]]:
         """Return the rates of the trees as columns."""
-        return {
-            "tree": [*range(len(self.answer))],
-            "true_positive_rate": [one.true_positive_rate for one in self.answer],
-            "true_negative_rate": [one.true_negative_rate for one in self.answer],
-        }
+        rates = {name: [getattr(one, name) for one in self.answer] for name in RATES}
+        return {"tree": [*range(len(self.answer))], **rates}
 
     def shown(self) -> dict[str, list[Any]]:
         """Return the noisy rates with four digits, if any were released."""
-        return {
-            f"{name.replace('_', ' ')}, noisy" if name != "tree" else name: [
-                round(one, 4) if isinstance(one, float) else one for one in column
-            ]
-            for name, column in self.table().items()
-            if None not in column
-        }
+        columns = self.table()
+        for name in RATES:
+            rates = columns.pop(name)
+            if None not in rates:
+                columns[f"{name.replace('_', ' ')}, noisy"] = [round(one, 4) for one in rates]
+        return columns
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the best tree.
@@ -207,10 +201,12 @@ class Evolution(Training[FrontRelease]):
         return self.asked.epsilon * self._totals_share
 
     @property
-    def epsilons(self) -> tuple[float, ...]:
-        """Price of each selection."""
-        left = 1 - self._totals_share - self.asked.rates_share
-        return (self.asked.epsilon * left / self.asked.generations,) * self.asked.generations
+    def selections(self) -> list[tuple[float, int]]:
+        """Price of each selection, and how many trees it keeps."""
+        asked = self.asked
+        left = 1 - self._totals_share - asked.rates_share
+        each = asked.epsilon * left / asked.generations
+        return [(each, asked.survivors)] * (asked.generations - 1) + [(each, asked.front)]
 
     @property
     def rates_epsilon(self) -> float:
@@ -226,11 +222,6 @@ class Evolution(Training[FrontRelease]):
         return f"{self.asked.selection}, {self.asked.rate_bound}"
 
     @property
-    def _kept(self) -> list[int]:
-        """How many trees each selection keeps."""
-        return [self.asked.survivors] * (len(self.epsilons) - 1) + [self.asked.front]
-
-    @property
     def _pairs(self) -> int:
         """Parents that have two children each in a generation."""
         return (self.asked.population + 1) // 2
@@ -239,38 +230,35 @@ class Evolution(Training[FrontRelease]):
     def passes(self) -> int:
         # Totals, and the hits of each generation.
         later = self.asked.survivors + 2 * self._pairs
-        trees = [self.asked.population] + [later] * (len(self.epsilons) - 1)
+        trees = [self.asked.population] + [later] * (self.asked.generations - 1)
         trees += [self.asked.front] if self.rates_epsilon else []
         return level_passes(self.schema, 0, trees)
 
     def spends(self) -> tuple[Spend, ...]:
         selections = [
             self.selected_by(epsilon).spend(f"one of {kept} trees by {self._by}", kept)
-            for epsilon, kept in zip(self.epsilons, self._kept, strict=True)
+            for epsilon, kept in self.selections
         ]
         # A record counts in its class's total and in at most one count of each tree.
         counts = self.asked.front + 1
         each = self.rates_epsilon / counts
         totals = Spend("noisy class totals", self.totals_epsilon)
         rates = Spend("noisy count of the front's rates", each, times=counts)
-        return (
-            *([totals] if self.totals_epsilon > 0 else []),
-            *selections,
-            *([rates] if self.rates_epsilon > 0 else []),
-        )
+        return tuple(one for one in (totals, *selections, rates) if one.epsilon > 0)
 
     def selected_by(self, epsilon: float) -> Mechanism:
         """Return the mechanism of a selection."""
-        if self.asked.mechanism is not None:
-            given = as_step(self.asked.mechanism, epsilon)
-            given.for_objective(self.facts)  # it may need what no score of trees states
-            return given
-        selection = self.asked.selection
-        if selection == "margin" or (selection == "weighted-sum" and self._has_totals):
-            return PermuteAndFlip(epsilon=epsilon)
-        if self.asked.rate_bound == "global":
-            return ExponentialMechanism(epsilon=epsilon)
-        return LocalDampening(epsilon=epsilon)
+        asked = self.asked
+        usual: MechanismLike = "local-dampening"
+        if asked.selection == "margin" or (
+            asked.selection == "weighted-sum" and self._has_totals
+        ):
+            usual = "permute-and-flip"
+        elif asked.rate_bound == "global":
+            usual = "exponential"
+        drawn = as_step(usual if asked.mechanism is None else asked.mechanism, epsilon)
+        drawn.for_objective(self.facts)  # it may need what no score of trees states
+        return drawn
 
     @property
     def facts(self) -> Facts:
@@ -322,8 +310,8 @@ class Evolution(Training[FrontRelease]):
             rng: Makes candidates; public.
 
         Guarantee:
-            With the exact sampler ``totals_epsilon + sum(epsilons)``-DP where one neighbour
-            step adds or removes up to ``steps`` records.
+            With the exact sampler DP at ``totals_epsilon`` and the prices of all
+            ``selections``, where one neighbour step adds or removes up to ``steps`` records.
         """
         totals, noisy = counts.totals(), None
         if self.totals_epsilon > 0:
@@ -332,13 +320,12 @@ class Evolution(Training[FrontRelease]):
         trees = [
             breeder.random_tree(self.asked.initial_depth) for _ in range(self.asked.population)
         ]
-        for generation, epsilon in enumerate(self.epsilons):
+        for generation, (epsilon, kept) in enumerate(self.selections):
+            if generation > 0:
+                trees += breeder.children(trees, self._pairs)
             objective = self._objective(counts.hits(trees), totals, noisy)
-            kept = self._kept[generation]
             drawn = sampler.choose(self.selected_by(epsilon / self.steps), objective, kept)
             trees = [trees[position] for position in drawn]
-            if generation < len(self.epsilons) - 1:
-                trees += breeder.children(trees, self._pairs)
         return trees
 
     def noisy_rates(
@@ -367,18 +354,16 @@ class Evolution(Training[FrontRelease]):
         asked, relation = self.asked, Neighbours.ADD_REMOVE
         # Without records the bound is attained.
         horizon = min(self.asked.max_records, FAR)
-        if noisy is not None:
-            parts = [
-                rate_over(correct, total=total, neighbours=relation)
-                for correct, total in zip(hits.T, noisy.tolist(), strict=True)
-            ]
-        else:
-            parts = [
-                true_positive_rate(correct, total, neighbours=relation, horizon=horizon)
-                for correct, total in zip(hits.T, totals.tolist(), strict=True)
-            ]
-        if asked.rate_bound == "global":
-            parts = [Objective(one.scores, GlobalSensitivity(1.0, relation)) for one in parts]
+        parts = []
+        known = totals if noisy is None else noisy
+        for correct, total in zip(hits.T, known.tolist(), strict=True):
+            if noisy is None:
+                rate = true_positive_rate(correct, total, neighbours=relation, horizon=horizon)
+            else:
+                rate = rate_over(correct, total=total, neighbours=relation)
+            if asked.rate_bound == "global":
+                rate = Objective(rate.scores, GlobalSensitivity(1.0, relation))
+            parts.append(rate)
         if asked.selection == "weighted-sum":
             both = disjoint_sum(parts, self.weights)
             if asked.rate_bound != "local":

@@ -156,14 +156,9 @@ class Growth(Training[TreeRelease]):
         return (1 + self.tests) * (self.depth + 1)
 
     @cached_property
-    def price(self) -> float:
-        """Epsilon of one query for an individual of ``steps`` records."""
-        return self.asked.epsilon / self.units
-
-    @cached_property
     def unit(self) -> float:
         """Epsilon of one query for one record, by which it is drawn."""
-        return self.price / self.steps
+        return self.asked.epsilon / self.units / self.steps
 
     @cached_property
     def draws_split_by(self) -> Mechanism:
@@ -197,7 +192,7 @@ class Growth(Training[TreeRelease]):
         proportion to epsilon, ``∑_i ρ(n_i ε') ≤ ∑_i (n_i/n) ρ(n ε')``, so that the worst is
         that all are on one path, that of the largest rho.
         """
-        each, tests = self.price, self.tests
+        each, tests = self.asked.epsilon / self.units, self.tests
         width = 1 + tests
         purpose = "noisy class counts of a leaf (more where the path is shorter)"
         if not self.depth:
@@ -277,7 +272,10 @@ class Growth(Training[TreeRelease]):
     ) -> list[_Growing]:
         """Draw the question of a split, for one unit, and return the nodes below."""
         questions = self.questions(node.codes)
-        parts = [_parted(tables[column], code) for column, code in questions]
+        parts = [
+            np.add.reduceat(tables[column], [0, code]) if code else tables[column]
+            for column, code in questions
+        ]
         criterion, most = self.asked.criterion, self.asked.max_records
         objective = objective_of(criterion, parts, questions, max_records=most)
         [position] = sampler.choose(self.draws_split_by, objective, 1)
@@ -338,10 +336,3 @@ class ID3Tree(_RecordsQuery[TreeRelease]):
     )
 
     training = Growth
-
-
-def _parted(table: Indices, code: int) -> Indices:
-    """Return the records by branch and class, from those by value and class."""
-    if not code:
-        return table
-    return np.stack([table[:code].sum(axis=0), table[code:].sum(axis=0)])

@@ -1,4 +1,4 @@
-"""Compiled loops: leaves of records, hits of many trees, and sensitivities by distance.
+"""Compiled loops: leaves of records, and sensitivities by distance.
 
 The loops over distances add up ``δ(0), δ(1), ...``, the largest change that one record makes at
 each distance, for dampening. The formulas of δ are derived in ``dpselect.trees.criteria`` and
@@ -39,58 +39,20 @@ def leaves(
     return out
 
 
-@compiled
-def hits(
-    codes: Indices,
-    labels: Indices,
-    records: Indices,
-    classes: int,
-    columns: Indices,
-    firsts: Indices,
-    targets: Indices,
-    roots: Indices,
-) -> Indices:
-    """Return the records of each class that each of many trees assigns to it.
-
-    Args:
-        codes: Shape ``(m, columns)``.
-        labels: The class of each row, shape ``(m,)``.
-        records: How many have each, shape ``(m,)``.
-        classes: How many there are.
-        columns: As for ``leaves``, whose leaves are classes.
-        firsts: Likewise.
-        targets: Likewise.
-        roots: The root of each tree.
-
-    Returns:
-        Shape ``(trees, classes)``.
-    """
-    out = np.zeros((roots.size, classes), dtype=np.int64)
-    for tree in range(roots.size):
-        answers = leaves(codes, columns, firsts, targets, roots[tree])
-        for i in range(labels.size):
-            if answers[i] == labels[i]:
-                out[tree, labels[i]] += records[i]
-    return out
+_X = np.arange(1, 2**16, dtype=np.float64)
+RISES = np.concatenate([[0.0], np.log2(_X + 1) + _X * np.log1p(1 / _X) / LN2])
+"""``rise`` of few records, ten times as fast as by its formula: half a megabyte."""
 
 
 @compiled
-def rise(x: int, table: Values) -> float:
+def rise(x: int) -> float:
     """Return ``(x + 1) log2(x + 1) - x log2 x`` without cancellation, ``x >= 0``."""
-    if x < table.size:
-        return table[x]
-    return log2(x + 1.0) + x * log1p(1.0 / x) / LN2
-
-
-def rise_table(size: int) -> Values:
-    """Return ``rise`` for ``0, ..., size - 1``, size >= 1."""
-    x = np.arange(1, size, dtype=np.float64)
-    return np.concatenate([[0.0], np.log2(x + 1) + x * np.log1p(1 / x) / LN2])
+    return RISES[x] if x < RISES.size else x_log_x_rise(x, 1)
 
 
 @compiled
 def column_change(
-    totals: Indices, least: Indices, start: int, end: int, distance: int, table: Values
+    totals: Indices, least: Indices, start: int, end: int, distance: int
 ) -> float:
     """Return the largest change of an attribute within ``distance`` records, O(1) a value.
 
@@ -100,29 +62,26 @@ def column_change(
         start: Where the values of the attribute start.
         end: Where they end.
         distance: Records between the databases.
-        table: From ``rise_table``.
     """
     out = 0.0
     for j in range(start, end):
         removed = min(least[j], distance + 1)
         if removed == 0:
-            change = rise(totals[j] + distance, table)
+            change = rise(totals[j] + distance)
         else:
             grown = totals[j] + distance + 1 - 2 * removed
-            change = rise(grown, table) - rise(least[j] - removed, table)
+            change = rise(grown) - rise(least[j] - removed)
         out = max(out, change)
     return out
 
 
 @compiled
-def gain_change(
-    totals: Indices, least: Indices, ends: Indices, distance: int, table: Values
-) -> Values:
+def gain_change(totals: Indices, least: Indices, ends: Indices, distance: int) -> Values:
     """Return the largest change of each attribute; its values end at ``ends``."""
     out = np.zeros(ends.size)
     for r in range(ends.size):
         start = ends[r - 1] if r else 0
-        out[r] = column_change(totals, least, start, ends[r], distance, table)
+        out[r] = column_change(totals, least, start, ends[r], distance)
     return out
 
 
@@ -145,13 +104,7 @@ def steady_from(totals: Indices, least: Indices, start: int, end: int) -> tuple[
 
 @compiled
 def gain_change_sums(
-    totals: Indices,
-    least: Indices,
-    ends: Indices,
-    upto: Indices,
-    stride: int,
-    most: int,
-    table: Values,
+    totals: Indices, least: Indices, ends: Indices, upto: Indices, most: int
 ) -> Values:
     """Return the sums of the changes, each cut at ``rise(most)``, below some distances.
 
@@ -160,28 +113,19 @@ def gain_change_sums(
         least: Those of its rarest class.
         ends: Where the values of each attribute end.
         upto: The distance ``t`` of each attribute; the sum is over ``0, ..., t - 1``.
-        stride: Records added or removed by one neighbour step: 1 or 2.
         most: One less than the largest number of records.
-        table: From ``rise_table``.
     """
-    bound = rise(most, table)
+    bound = rise(most)
     out = np.zeros(ends.size)
     for r in range(ends.size):
         start = ends[r - 1] if r else 0
         since, lead = steady_from(totals, least, start, ends[r])
-        t = 0
-        while t < upto[r] and (stride > 1 or t < since):
-            delta = column_change(totals, least, start, ends[r], stride * t, table)
-            if stride > 1 and delta >= bound:
-                break
-            out[r] += min(delta, bound)
-            t += 1
-        if stride == 1:
-            # The sum of rise(k + t) telescopes to the difference of x log2 x.
-            end = min(max(most - lead, t), upto[r])
-            out[r] += x_log_x_rise(lead + t, end - t)
-            t = end
-        out[r] += (upto[r] - t) * bound
+        first = min(since, upto[r])
+        for t in range(first):
+            out[r] += min(column_change(totals, least, start, ends[r], t), bound)
+        # The sum of rise(k + t) telescopes to the difference of x log2 x.
+        end = min(max(most - lead, first), upto[r])
+        out[r] += x_log_x_rise(lead + first, end - first) + (upto[r] - end) * bound
     return out
 
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence, Sized
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from math import isnan
+from math import inf, isnan
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from dpselect import tables
 from dpselect._optional import nw, pl
 from dpselect.errors import DataError, ParameterError, PublicClaimError, no_column
 from dpselect.tables import values
-from dpselect.tables.kinds import Kind, declares_nothing
+from dpselect.tables.kinds import Kind
 from dpselect.tables.people import PeopleCap
 from dpselect.tables.values import ColumnValues
 from dpselect.trees.counts import Counts, MemoryCounts
@@ -31,18 +31,6 @@ Table: TypeAlias = Any
 
 Labels: TypeAlias = Any
 """A series or an array of shape ``(n,)``."""
-
-
-class Listed(NamedTuple):
-    """Values of a column, each once, and where they are; private.
-
-    Attributes:
-        each: The values; the last one is missing.
-        places: That of each record, -1 of a missing one.
-    """
-
-    each: ColumnValues
-    places: Indices
 
 
 @dataclass(frozen=True, repr=False)
@@ -73,50 +61,44 @@ class Columns:
             raise no_column(name, self.names)
         return self.held[self.names.index(name)]
 
-    def values(self, name: str) -> ColumnValues:
-        """Return the values of a column.
+    def kind(self, name: str) -> Kind:
+        """Return what a column declares of its values; no value is looked at.
 
         Raises:
             ColumnError: It is not there, or of a type that holds neither numbers nor text.
         """
         held = self.of(name)
+        if isinstance(held, nw.Series):
+            return Kind.ANYTHING if name in self.fields else values.kind_of(held)
+        return self.values(name)[0].kind
+
+    def values(self, name: str) -> tuple[ColumnValues, Indices | None]:
+        """Return the values of a column, and None; or each once, and where each record's is.
+
+        So it is with declared texts, fields, and categories of pandas; the last one is missing.
+        """
+        held = self.of(name)
         if isinstance(held, ColumnValues):
-            return held
-        return values.of_array(held) if isinstance(held, np.ndarray) else values.of_series(held)
-
-    def is_text(self, name: str) -> bool:
-        """Return whether a column declares that it holds texts, which polars compares."""
-        held = self.of(name)
-        is_typed = isinstance(held, nw.Series) and not declares_nothing(held)
-        return is_typed and name not in self.fields and held.dtype == nw.String
-
-    def listed(self, name: str) -> Listed | None:
-        """Return texts, and categories of pandas, each once; None of others."""
-        held = self.of(name)
-        if isinstance(held, nw.Series) and values.is_categories(held):
+            return held, None
+        if isinstance(held, np.ndarray):
+            return values.of_array(held), None
+        if values.is_categories(held):
             known = nw.to_native(held).cat
             every = values.of_objects([*known.categories.tolist(), None])
-            return Listed(every, known.codes.to_numpy())
-        if not (name in self.fields or self.is_text(name)):
-            return None
-        texts = values.names_of_series(held)
+            return every, known.codes.to_numpy()
+        if self.kind(name) != Kind.TEXT and name not in self.fields:
+            return values.of_series(held), None
+        texts = values.names_of_series(held).cast(pl.String)
         each = texts.unique().drop_nulls()
         places = texts.cast(pl.Enum(each)).to_physical().cast(pl.Int64).fill_null(-1)
-        kind = Kind.ANYTHING if name in self.fields else Kind.TEXT
-        return Listed(ColumnValues(values.objects([*each, None]), kind), places.to_numpy())
-
-    def check(self, name: str, domain: Domain) -> None:
-        """Raise a ``ColumnError`` if a column cannot hold values of a domain."""
-        if self.is_text(name):
-            domain.check(Kind.TEXT, name)
-        elif name not in self.fields and self.listed(name) is None:
-            domain.check(self.values(name).kind, name)
+        once = ColumnValues(values.objects([*each, None]), self.kind(name))
+        return once, places.to_numpy()
 
     def codes(self, name: str, domain: Domain, *, repaired: bool = True) -> Indices:
-        """Return the codes of a column; of texts and categories by one look-up of each."""
-        if (held := self.listed(name)) is not None:
-            return domain.codes(held.each, repaired=repaired)[held.places]
-        return domain.codes(self.values(name), repaired=repaired)
+        """Return the codes of a column."""
+        held, places = self.values(name)
+        found = domain.codes(held, repaired=repaired)
+        return found if places is None else found[places]
 
 
 def read(x: Table, *, fields: int = 0) -> Columns:
@@ -165,7 +147,7 @@ def codes(columns: Columns, public: Schema, *, repaired: bool = True) -> Indices
     # Written, and looked up by a tree, a column at a time.
     out = np.empty((columns.rows, len(public.names)), dtype=np.int64, order="F")
     for j, (name, domain) in enumerate(public.named.items()):
-        columns.check(name, domain)
+        domain.check(columns.kind(name), name)
         out[:, j] = columns.codes(name, domain, repaired=repaired)
     return out
 
@@ -220,11 +202,6 @@ class CodedTable:
         """Return some of the records."""
         return replace(self, codes=self.codes[positions], labels=self.labels[positions])
 
-    def truth(self) -> list[Hashable | None]:
-        """Return the class of each record, None for another label."""
-        known = (*self.classes, None)  # which OUTSIDE is the last of
-        return [known[label] for label in self.labels.tolist()]
-
 
 @dataclass(frozen=True)
 class Rows:
@@ -255,12 +232,12 @@ class Rows:
             persons = () if self.users is None else (self.users.user,)
             tables.check_columns(data, plain=[*self.schema.names, self.label, *persons])
             if tables.is_lazy(data) or not tables.Source.of(data).is_csv:
-                EngineCounts(data, self.label, self.schema, self.users)
+                EngineCounts(data, self.label, self.schema, self.users, inf)
             return
         columns, labels = self._columns(data)
         for name, domain in self.schema.named.items():
-            columns.check(name, domain)
-        labels.check("y", self._classes(labels))
+            domain.check(columns.kind(name), name)
+        self._classes(labels).check(labels.kind("y"), "y")
 
     @contextmanager
     def counts(self, data: object, max_records: int) -> Iterator[Counts]:
@@ -305,7 +282,7 @@ class Rows:
             return data
         columns, given = self._columns(data)
         classes = self._classes(given)
-        given.check("y", classes)
+        classes.check(given.kind("y"), "y")
         found, labels = codes(columns, self.schema), given.codes("y", classes)
         if self.on_invalid == "raise":
             strict = codes(columns, self.schema, repaired=False)
@@ -326,7 +303,7 @@ class Rows:
         texts = [one for one in classes if isinstance(one, str) and isnan(values.number(one))]
         if not self.encoded or len(texts) < len(classes):
             return Categories(classes)
-        if labels.values("y").values.dtype.kind not in "iu":
+        if labels.values("y")[0].values.dtype.kind not in "iu":
             return Categories(classes)
         return Categories([sorted(texts).index(one) for one in texts])
 
@@ -335,8 +312,6 @@ class Rows:
         if self.label is not None:
             columns = self._of_source(data, self.label)
             labels = columns.of(self.label)
-            kept = [*self.schema.names, *([] if self.users is None else [self.users.user])]
-            columns = replace(columns, names=tuple(kept), held=tuple(map(columns.of, kept)))
         elif isinstance(data, tuple) and len(data) == 2 and not tables.is_lazy(data[0]):
             columns = read(data[0], fields=values.width(self.schema.named))
             _, labels = values.labels(data[1])

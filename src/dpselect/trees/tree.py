@@ -20,7 +20,7 @@ from dpselect import writing
 from dpselect._optional import Axes, new_axes
 from dpselect.errors import DataError
 from dpselect.release import Release
-from dpselect.trees.domains import OUTSIDE, Schema, as_domain
+from dpselect.trees.domains import OUTSIDE, Bins, Schema, as_domain
 from dpselect.typing import Indices, Values
 
 MOST_LINES = 40
@@ -126,7 +126,7 @@ class Tree:
         if len(codes) == 1:
             label = domain.labels[codes[0]]
             return f"{name} {'in' if domain.ordered and label[0] == '[' else '='} {label}"
-        if domain.ordered:
+        if isinstance(domain, Bins):
             return f"{name} in {' or '.join(domain.interval(*run) for run in _runs(codes))}"
         if len(codes) > 1 + domain.size // 2 and len(node.branches) == 2:
             others = [c for c, b in enumerate(node.branch_of) if b not in {branch, UNREACHED}]

@@ -354,7 +354,11 @@ class SearchDesign(Design[SearchRelease]):
 
         def right(trial: Trial) -> int:
             table, given = _taken(*read[trial.position], held)
-            true = [labels[place] for place in held] if given is not None else table.truth()
+            if given is not None:
+                true = [labels[place] for place in held]
+            else:
+                known = (*table.classes, None)  # which another label, -1, is the last of
+                true = [known[label] for label in table.labels.tolist()]
             return _number_right(trial.estimator, table, true)
 
         def scored(position: int) -> tuple[float, Trial]:
