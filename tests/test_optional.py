@@ -32,17 +32,15 @@ def test_an_installed_package_without_its_own_dependency_says_so(tmp_path, monke
     assert not isinstance(raised.value, MissingDependencyError)
 
 
-EXTRAS = {
-    "duckdb": ["duckdb"],
-    "formats": ["fastexcel", "networkx", "pyreadstat"],
-    "geo": ["geopandas", "pyarrow", "pyproj", "shapely"],
-    "spark": ["pyarrow", "pyspark"],
-    "standard": ["backports", "matplotlib", "polars", "rich", "sklearn", "typer", "xlsxwriter"],
-}
-PACKAGES = {package: extra for extra, packages in EXTRAS.items() for package in packages}
-"""Import names of the optional packages, with the extra that installs each."""
-
 SOURCE = Path(dpselect.__file__).parent
+PROJECT = tomllib.loads((SOURCE.parents[1] / "pyproject.toml").read_text("utf-8"))["project"]
+PACKAGES = {
+    re.match(r"[\w-]+", one).group().replace("scikit-learn", "sklearn"): extra
+    for extra, requirements in PROJECT["optional-dependencies"].items()
+    for one in requirements
+    if not one.startswith("dpselect-") and extra != "connect"
+}
+"""Import names of the optional packages, with the extra that installs each."""
 
 
 class Imports(ast.NodeVisitor):
@@ -96,15 +94,3 @@ def test_optional_packages_are_imported_through_the_one_helper():
 
         assert found.checked <= {*PACKAGES.items(), *of_others}, path
         assert found.unchecked == set(), path
-
-
-def test_every_optional_dependency_is_known_with_its_extra():
-    project = tomllib.loads((SOURCE.parents[1] / "pyproject.toml").read_text("utf-8"))
-    declared = {
-        re.match(r"[\w-]+", requirement).group().replace("scikit-learn", "sklearn"): extra
-        for extra, requirements in project["project"]["optional-dependencies"].items()
-        for requirement in requirements
-        if not requirement.startswith("dpselect-")
-    }
-
-    assert {name.replace("-", "_"): extra for name, extra in declared.items()} == PACKAGES
