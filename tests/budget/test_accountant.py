@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import re
 from datetime import datetime, timedelta
 from functools import partial
@@ -59,11 +60,13 @@ def test_a_note_does_not_fill_the_disk(make):
 
 def test_the_repr_shows_totals_and_what_remains(tmp_path):
     budget = Budget(1.0, 1e-6, neighbours=EDGE)
-    budget.spend(0.25, neighbours=EDGE)
+    for epsilon in (0.1, 0.2):
+        budget.spend(epsilon, neighbours=EDGE)
     path = tmp_path / "budget.db"
     ledger = Budget(2.0, neighbours=EDGE, path=path)
 
-    assert repr(budget) == "<Budget epsilon=1.0, delta=1e-06, neighbours=edge: remaining 0.75>"
+    assert json.loads(budget.to_json())["spent"] == 0.3
+    assert repr(budget) == "<Budget epsilon=1.0, delta=1e-06, neighbours=edge: remaining 0.7>"
     assert f"neighbours=edge, path={str(path)!r}: remaining 2.0" in repr(ledger)
     path.unlink()
     assert "remaining unreadable" in repr(ledger)
