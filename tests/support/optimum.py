@@ -14,7 +14,7 @@ import dpselect as dp
 ONE_MORE = dp.GlobalSensitivity(1, dp.Neighbours.ADD_REMOVE)
 
 
-def least_mean(losses, steps, epsilon, fixed=(), equal=()):
+def least_mean(losses, steps, epsilon, fixed=()):
     """The least mean loss of any epsilon-DP mechanism, and its law.
 
     Args:
@@ -22,7 +22,6 @@ def least_mean(losses, steps, epsilon, fixed=(), equal=()):
         steps: Pairs of neighbours, each in both orders.
         epsilon: In nats.
         fixed: (database, probability of each candidate) that the law must have.
-        equal: (database, candidate, other) that must have the same probability.
     """
     many, n = losses.shape
     place = np.arange(many * n).reshape(many, n)
@@ -38,16 +37,6 @@ def least_mean(losses, steps, epsilon, fixed=(), equal=()):
     laws = sparse.coo_array(
         (np.ones(place.size), (np.repeat(np.arange(many), n), np.arange(place.size)))
     )
-    same = sparse.coo_array(
-        (
-            np.tile([1.0, -1.0], len(equal)),
-            (
-                np.repeat(np.arange(len(equal)), 2),
-                [place[x, one] for x, *pair in equal for one in pair],
-            ),
-        ),
-        shape=(len(equal), place.size),
-    )
     bounds = np.full((place.size, 2), (0.0, 1.0))
     for database, law in fixed:
         bounds[place[database]] = np.transpose([law, law])
@@ -55,21 +44,20 @@ def least_mean(losses, steps, epsilon, fixed=(), equal=()):
         losses.ravel() / many,
         A_ub=private.tocsr(),
         b_ub=np.zeros(rows.size),
-        A_eq=sparse.vstack([laws, same]).tocsr(),
-        b_eq=np.r_[np.ones(many), np.zeros(len(equal))],
+        A_eq=laws.tocsr(),
+        b_eq=np.ones(many),
         bounds=bounds,
     )
     assert found.status == 0
     return found.fun, found.x.reshape(many, n)
 
 
-def one_apart(databases):
-    return [
-        (i, j)
-        for i, x in enumerate(databases)
-        for j, y in enumerate(databases)
-        if sum(abs(a - b) for a, b in zip(x, y, strict=True)) == 1
-    ]
+def one_apart(databases, *, replaced=False):
+    """Return all steps, in both orders: one entry replaced by any other, or moved by 1."""
+    table = np.array(databases)
+    gaps = np.abs(table[:, None] - table[None])
+    far = np.count_nonzero(gaps, axis=2) if replaced else gaps.sum(axis=2)
+    return [*zip(*(place.tolist() for place in np.nonzero(far == 1)), strict=True)]
 
 
 @dataclass(frozen=True)
@@ -91,14 +79,7 @@ class Universe:
     @property
     def steps(self) -> list[tuple[int, int]]:
         """Pairs of neighbours, each in both orders."""
-        if not self.replaced:
-            return one_apart(self.databases)
-        return [
-            (i, j)
-            for i, x in enumerate(self.databases)
-            for j, y in enumerate(self.databases)
-            if sum(a != b for a, b in zip(x, y, strict=True)) == 1
-        ]
+        return one_apart(self.databases, replaced=self.replaced)
 
     def losses(self) -> np.ndarray:
         """Return the shortfalls of each candidate on each database."""
