@@ -57,7 +57,7 @@ def laplace(relation, per_user, epsilon=EPSILON):
 @pytest.mark.parametrize("relation", [ADDED, REPLACED], ids=str)
 def test_two_keys_cost_epsilon_and_delta(relation, per_user):
     """Over all databases of at most 3 persons and two keys, or pairs of a group and a key."""
-    pairs = list(neighbouring(3, 2, per_user, at=2))
+    pairs = list(neighbouring(3, 2, per_user))
     if relation is REPLACED:
         sets = [(), (0,), (1,), *[(0, 1)] * (per_user == 2)]
         bases = {small for small, _ in pairs}

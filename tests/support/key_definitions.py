@@ -41,16 +41,15 @@ def add_person(counts, keys):
     return tuple(n + (key in keys) for key, n in enumerate(counts))
 
 
-def neighbouring(people, keys, most, at=4):
+def neighbouring(people, keys, most):
     """Yield all pairs of counts by ``people`` persons and by one more, who has a set of keys.
 
-    Counts are the sums of ``people`` sets of at most ``most`` of ``at`` keys.
+    Counts are the sums of ``people`` sets of at most ``most`` keys.
     """
-    sets = [(), *subsets(range(at), most)]
-    reached = {(0,) * at}
+    sets = [(), *subsets(range(keys), most)]
+    reached = {(0,) * keys}
     for _ in range(people):
         reached |= {add_person(counts, one) for counts in reached for one in sets}
-    assert keys == at
     for counts in sorted(reached):
         for one in sets[1:]:
             yield counts, add_person(counts, one)

@@ -44,7 +44,6 @@ from support.odd_fields import (
     PEOPLE,
     PLACES,
     PUBLIC,
-    SEQUENCE,
     SURE,
     TIMES,
     UNNAMED,
@@ -117,21 +116,13 @@ READ = {
             "Percentiles of a range": dp.Percentiles(
                 p=[25, 75], upper=9, step=0.1, epsilon=1.0, neighbours="substitute"
             ),
-            "Percentiles from both ends": dp.Percentiles(
-                **{**MEDIAN, "p": [1, 5, 50, 99], "epsilon": 9.0}
-            ),
-            "Percentiles with intervals": dp.Percentiles(**MEDIAN, interval=0.95),
         },
         "days": {"Percentiles of days": dp.Percentiles(**DAYS)},
         "keys": {
             "Keys": dp.Keys(**SURE),
-            "Keys, Gaussian": dp.Keys(method="gaussian", **SURE),
             "TopKeys, unknown": dp.TopKeys(k=1, **SURE),
         },
-        "candidates": {
-            "TopKeys": dp.TopKeys(k=1, candidates=[0, "a", 2], **BOTH),
-            "TopKeys with intervals": dp.TopKeys(k=1, candidates=range(9), **SEQUENCE, **BOTH),
-        },
+        "candidates": {"TopKeys": dp.TopKeys(k=1, candidates=[0, "a", 2], **BOTH)},
         "members": {
             "Subset": dp.Subset(n=9, epsilon=1.0),
             "Subset of a public size": dp.Subset(n=9, d=2, epsilon=1.0),
@@ -152,14 +143,8 @@ READ = {
         },
     },
     "rows": {
-        "points": {
-            "Map": dp.Map(grids=[2, 3], **BOX),
-        },
-        "edges": {
-            "TopNodes": dp.TopNodes(metric="degree", **NODES),
-            "TopNodes, betweenness": dp.TopNodes(metric="ego-betweenness", **NODES),
-            "TopNodes with intervals": dp.TopNodes(metric="degree", **SEQUENCE, **NODES),
-        },
+        "points": {"Map": dp.Map(grids=[2, 3], **BOX)},
+        "edges": {"TopNodes": dp.TopNodes(metric="degree", **NODES)},
     },
     "table": {
         "a record of a table": {
@@ -198,12 +183,8 @@ READ = {
             "TopKeys in unknown groups": dp.TopKeys(column="f", k=1, by="g", **PEOPLE, **SURE),
             "Keys in unknown groups": dp.Keys(column="f", by="g", **PEOPLE, **SURE),
         },
-        "points of a table": {
-            "Map of columns": dp.Map(grids=[2], **PLACES, **BOX),
-        },
-        "points of persons": {
-            "Map of persons": dp.Map(grids=[2], **PLACES, **BOX, **PEOPLE),
-        },
+        "points of a table": {"Map of columns": dp.Map(grids=[2], **PLACES, **BOX)},
+        "points of persons": {"Map of persons": dp.Map(grids=[2], **PLACES, **BOX, **PEOPLE)},
         "edges of a table": {
             "TopNodes of a table": dp.TopNodes(metric="ego-density", **EDGES),
             "TopNodes, Pareto": dp.TopNodes(
@@ -212,7 +193,7 @@ READ = {
             "Graph.from_edges": graph,
         },
         "edges of persons": {
-            "TopNodes of persons": dp.TopNodes(metric="degree", **EDGES, **PEOPLE),
+            "TopNodes of persons": dp.TopNodes(metric="degree", **EDGES, **PEOPLE)
         },
         "edges in an engine": {"TopNodes of an EdgeTable": engine_edges},
         "records of a table": {
