@@ -82,7 +82,7 @@ def exact(number: float) -> Fraction:
         >>> exact(0.1) + exact(0.2) == exact(0.3), 0.1 + 0.2 == 0.3
         (True, False)
     """
-    return Fraction(Decimal(repr(number)))
+    return Fraction(Decimal(repr(float(number))))
 
 
 def floor(amount: Fraction) -> float:
@@ -123,7 +123,7 @@ def decimals(low: float, high: float) -> tuple[int, int, int] | None:
 
     None where they have too many digits for it.
     """
-    first, last = Fraction(repr(float(low))), Fraction(repr(float(high)))
+    first, last = exact(low), exact(high)
     unit = lcm(first.denominator, last.denominator)
     start, span = int(first * unit), int((last - first) * unit)
     return (start, span, unit) if max(abs(start) + span, unit) <= DIGITS else None

@@ -31,6 +31,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from dpselect import validation
+from dpselect._numbers import exact
 from dpselect.errors import ParameterError
 from dpselect.tables.columns import code_of
 from dpselect.tables.kinds import FIRST, ORIGINS, Moment
@@ -54,12 +55,6 @@ UNKNOWN = (None, inf, -inf)
 
 OPEN = 10**15
 """Steps from 0, or from the other end, to an end that is not given."""
-
-
-@lru_cache(maxsize=1024)
-def exact_decimal(number: float) -> Fraction:
-    """Return a number through its decimal digits."""
-    return Fraction(repr(float(number)))
 
 
 def places_of(points: Values | Range, numbers: Values, kind: Float = np.float64) -> Indices:
@@ -139,17 +134,13 @@ class Range:
 
     def __init__(self, lower: float | None, upper: float | None, step: float) -> None:
         step = validation.positive("step", step)
-        reach = OPEN * exact_decimal(step)
+        reach = OPEN * exact(step)
         # Where both ends are not known, they are as far from 0.
         no_lower, no_upper = lower in (None, -inf), upper in (None, inf)
         first = 0.0 if no_lower else validation.finite("lower", lower)
-        last = (
-            float(exact_decimal(first) + reach)
-            if no_upper
-            else validation.finite("upper", upper)
-        )
+        last = float(exact(first) + reach) if no_upper else validation.finite("upper", upper)
         if no_lower:
-            first = float((0 if no_upper else exact_decimal(last)) - reach)
+            first = float((0 if no_upper else exact(last)) - reach)
         if first == last and lower != upper:
             raise ParameterError(
                 "`lower` and `upper` are one float: beyond 2**53 floats are more than 1 apart; "
@@ -164,9 +155,9 @@ class Range:
                 f"a range has at most 2**52 candidates: `step`={step!r} is too small"
             )
         # Through the decimal digits: in floats 0.3 / 0.1 is below 3.
-        low, each = exact_decimal(first), exact_decimal(step)
+        low, each = exact(first), exact(step)
         parts = lcm(low.denominator, each.denominator)
-        steps = int((exact_decimal(last) - low) // each)
+        steps = int((exact(last) - low) // each)
         self.lower, self.upper, self.step, self._last = first, last, step, steps
         self._first, self._each, self._parts = int(low * parts), int(each * parts), parts
         if (far := self.unclear(np.float64)) is not None:

@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dpselect import validation
+from dpselect._numbers import exact
 from dpselect.errors import ParameterError
 from dpselect.neighbours import Neighbours, NeighboursLike
 from dpselect.objective import Objective
-from dpselect.percentiles.candidates import exact_decimal
 from dpselect.percentiles.reading import Counts, Records, rank_bound
 from dpselect.sensitivity import GlobalSensitivity
 from dpselect.typing import Indices, OnInvalid, Values
@@ -286,7 +286,7 @@ def percent(p: Any) -> float:  # noqa: ANN401 -- checked here
 @lru_cache(maxsize=1024)
 def exact_fraction(p: float) -> Fraction:
     """Return ``p / 100`` through the decimal digits of ``p``."""
-    return exact_decimal(p) / 100
+    return exact(p) / 100
 
 
 def checked_candidates(candidates: ArrayLike) -> Values:

@@ -493,7 +493,7 @@ def _outside(column: str, asked: Released, limit: Released, numbers: Sequence[Qu
     ends = [one for one in (limit.low, limit.high) if one is not None]
     try:
         unit = Unit.of([*ends, *numbers], limit.step)
-        own = None if asked.step is None else exact(float(unit.span(asked.step)))
+        own = None if asked.step is None else exact(unit.span(asked.step))
     except (ParameterError, TypeError):
         return f"{column!r} is limited in another unit"
     low = -inf if limit.low is None else unit.coded(limit.low)
@@ -503,11 +503,11 @@ def _outside(column: str, asked: Released, limit: Released, numbers: Sequence[Qu
             return f"{_shown(one)} is outside of the bounds of {column!r}"
     if limit.step is None:
         return ""
-    distances = [exact(float(unit.coded(one))) - exact(float(low)) for one in numbers]
+    distances = [exact(unit.coded(one)) - exact(low) for one in numbers]
     if asked.listed is None:
         # What is binned has no step, and no number of it is released.
         distances = [] if own is None else [distances[0], own]
-    if any(distance % exact(float(unit.span(limit.step))) != 0 for distance in distances):
+    if any(distance % exact(unit.span(limit.step)) != 0 for distance in distances):
         step, first = _shown(limit.step), _shown(limit.low)
         return f"numbers of {column!r} must be whole steps of {step} from {first}"
     return ""
