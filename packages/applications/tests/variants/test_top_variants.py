@@ -118,7 +118,7 @@ ODD = {
 @pytest.mark.parametrize("odd", ODD, ids=range(len(ODD)))
 def test_an_odd_call_or_count_is_the_nearest_possible_one_and_changes_that_one_alone(odd):
     columns = ["case_one", "case_two", "control_one", "control_two"]
-    counts, plain = ([[one, 0, 1, 0], [3, 1, 0, 0]] for one in (odd, ODD[odd]))
+    counts, plain = [[odd, 0, 1, 0], [3, 9, 0, 0]], [[ODD[odd], 0, 1, 0], [0, 5, 0, 0]]
     scores = asked(5, 5, 2, 0.5).objective(plain).scores.tolist()
     frame = pd.DataFrame(counts, columns=columns, dtype=object).assign(variant=["a", "b"])
 
