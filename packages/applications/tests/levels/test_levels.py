@@ -2,6 +2,7 @@
 
 from collections import Counter
 from fractions import Fraction
+from functools import cache
 from itertools import combinations_with_replacement, product
 from math import exp, isclose, log, prod
 
@@ -141,24 +142,12 @@ def largest_loss(query):
     """Return the largest privacy loss of the cells and their counts over all neighbours."""
     design = query.design()
     shape, decay = design.hierarchy.shape, float(design.decay)
-    cuts = every_cut(shape.children)
-    sums = {
-        cut: [
-            [
-                leaf in range(shape.first[node], shape.last[node])
-                for leaf in range(shape.last[0])
-            ]
-            for node in cut
-        ]
-        for cut in cuts
-    }
-    laws, worst = {}, 0.0
+    cuts, worst = every_cut(shape.children), 0.0
 
+    @cache
     def logs(counts):
-        if counts not in laws:
-            costs = design.cuts(np.array(counts))
-            laws[counts] = [log_probability(costs, decay, cut) for cut in cuts]
-        return laws[counts]
+        costs = design.cuts(np.array(counts))
+        return [log_probability(costs, decay, cut) for cut in cuts]
 
     persons = design.rows.max_per_user if query.user else 0
     steps = neighbours(query.neighbours, persons, int(shape.leaves[0]))
@@ -166,9 +155,11 @@ def largest_loss(query):
         other = tuple((np.array(counts) + step).tolist())
         if min(other) < 0:
             continue
+        # Noisy counts of the cells lose what the noise has for the change of each.
+        ends = zip(shape.first, shape.last, strict=True)
+        moved = [abs(step[first:last].sum()) for first, last in ends]
         for cut, here, there in zip(cuts, logs(counts), logs(other), strict=True):
-            # Noisy counts of the cells lose what the noise has for the change of each.
-            of_counts = float(np.abs(np.array(sums[cut]) @ step).sum()) / design.scale
+            of_counts = sum(moved[node] for node in cut) / design.scale
             worst = max(worst, abs(here - there) + of_counts)
     return worst
 
