@@ -17,7 +17,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from functools import update_wrapper
 from typing import Any, TypeVar
 
@@ -62,6 +61,8 @@ def each_piece(work: Callable[[int], object], pieces: int) -> None:
         for piece in range(pieces):
             work(piece)
         return
+    from concurrent.futures import ThreadPoolExecutor
+
     with ThreadPoolExecutor(threads) as pool:
         for _ in pool.map(work, range(pieces)):
             pass

@@ -34,7 +34,6 @@ from dpselect.tables.engine import Engine, Frame, engine_of
 from dpselect.tables.formats import PARQUET, literal
 from dpselect.tables.kinds import Kind, declares_nothing, type_name, with_known_types
 from dpselect.tables.source import COMPRESSED, Source, check_names, is_of
-from dpselect.tables.spark import spark_table
 from dpselect.tables.text import TextFiles
 from dpselect.tables.where import filtered
 
@@ -282,6 +281,8 @@ def held(
     if engine == "duckdb":
         return _duckdb(source)
     if engine == "spark":
+        from dpselect.tables.spark import spark_table
+
         return spark_table(path, master=master)
     open_table(source)  # which says what is wrong with it
     return replace(source, streamed=True)
