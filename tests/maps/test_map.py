@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 import dpselect as dp
 from dpselect.draws.exact.noisy_counts import scale_for
 from dpselect.maps.partition import standard_deviation
-from dpselect.tables.groups import changed_rows
+from dpselect.tables.people import changed_rows
 
 ADD_REMOVE, SUBSTITUTE = dp.Neighbours.ADD_REMOVE, dp.Neighbours.SUBSTITUTE
 relations = pytest.mark.parametrize("relation", [ADD_REMOVE, SUBSTITUTE], ids=str)

@@ -198,11 +198,13 @@ from dpselect.tables import (
 from dpselect.tables.groups import (
     GroupedDesign as GroupedDesign,
     Groups as Groups,
-    changed_rows as changed_rows,
     check_ungrouped as check_ungrouped,
 )
 from dpselect.tables.lists import (
     text_of as text_of,
+)
+from dpselect.tables.people import (
+    changed_rows as changed_rows,
 )
 from dpselect.tables.values import (
     ColumnValues as ColumnValues,

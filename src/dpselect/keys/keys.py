@@ -14,7 +14,8 @@ from dpselect.keys.selection import LARGEST_EPSILON, KeyMethod, KeySelection, se
 from dpselect.neighbours import NeighboursLike
 from dpselect.plan import Plan
 from dpselect.query import Claim, Columns, query
-from dpselect.tables.groups import GROUPS_SHARE, NoisyNumbers, changed_rows
+from dpselect.tables.groups import GROUPS_SHARE, NoisyNumbers
+from dpselect.tables.people import changed_rows
 from dpselect.typing import Indices, Probabilities
 
 REST = "all other rows"

@@ -34,7 +34,8 @@ from dpselect.objective import Facts
 from dpselect.plan import Plan, Spend
 from dpselect.query import Claim, Columns, query
 from dpselect.sensitivity import GlobalSensitivity
-from dpselect.tables.groups import NoisyNumbers, after_groups, changed_rows
+from dpselect.tables.groups import NoisyNumbers, after_groups
+from dpselect.tables.people import changed_rows
 
 MOST = 10**8
 """Keys of a release without candidates, at most."""

@@ -41,7 +41,7 @@ from dpselect.objective import Facts
 from dpselect.plan import ErrorBound, Plan, Spend
 from dpselect.query import Claim, Columns, Design, Query, query
 from dpselect.sensitivity import GlobalSensitivity
-from dpselect.tables.groups import changed_rows
+from dpselect.tables.people import changed_rows
 from dpselect.typing import Indices
 from dpselect.writing import SHOWN
 

@@ -23,10 +23,10 @@ from dpselect.percentiles.candidates import OPEN, Float, Range, starts_of, uncle
 from dpselect.tables.collecting import EDGES_AT_ONCE, with_positions, without_nan
 from dpselect.tables.columns import NUMBERS, Measure
 from dpselect.tables.engine import engine_of
-from dpselect.tables.groups import GROUP, changed_rows
+from dpselect.tables.groups import GROUP
 from dpselect.tables.kinds import float_type
 from dpselect.tables.opening import has_numbers, unreadable
-from dpselect.tables.people import PeopleCap, people_cap
+from dpselect.tables.people import PeopleCap, changed_rows, people_cap
 from dpselect.tables.values import of_series
 from dpselect.typing import Indices, OnInvalid, Values
 

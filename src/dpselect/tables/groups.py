@@ -44,7 +44,7 @@ from dpselect.release import Release
 from dpselect.tables.collecting import without_nan
 from dpselect.tables.engine import engine_of
 from dpselect.tables.kinds import KeyColumns, Kind, check_parts, checked_names
-from dpselect.tables.people import USER, PeopleCap, people_cap
+from dpselect.tables.people import USER, PeopleCap, changed_rows, people_cap
 
 GROUPS_SHARE = 0.2
 """Share of epsilon for groups that are released first."""
@@ -62,11 +62,6 @@ Out = TypeVar("Out", bound=Release[Any])
 Answer = TypeVar("Answer")
 Placed = Callable[["nw.LazyFrame[Any]"], "nw.LazyFrame[Any]"]
 """Repairs or drops rows, each by itself."""
-
-
-def changed_rows(per_user: int, neighbours: Neighbours) -> int:
-    """Return how many rows come or go in one neighbour step: twice as many where replaced."""
-    return per_user * (2 if neighbours is Neighbours.SUBSTITUTE else 1)
 
 
 def listed_groups(by: tuple[str, ...], groups: object) -> tuple[Hashable, ...] | None:

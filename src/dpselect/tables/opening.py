@@ -177,8 +177,9 @@ def is_table(data: object) -> bool:
 
 def is_lazy(data: object) -> bool:
     """Return whether data are a frame whose rows stay in their engine until collected."""
-    source = Source.of(data)
-    return source.streamed or isinstance(_frame_of(source), nw.LazyFrame)
+    if isinstance(data, Source):
+        return data.streamed or is_lazy(data.frame)
+    return isinstance(nw.from_native(data, pass_through=True), nw.LazyFrame)
 
 
 def _frame_of(source: Source) -> Frame | None:

@@ -58,6 +58,7 @@ from numpy.typing import NDArray
 from dpselect import tables, validation
 from dpselect._optional import nw, pl
 from dpselect.errors import ParameterError, replaced
+from dpselect.neighbours import Neighbours
 from dpselect.passes import query
 from dpselect.tables.engine import distinct as distinct_rows, engine_of
 from dpselect.tables.kinds import Kind, named
@@ -323,6 +324,11 @@ class PeopleCap:
         rows = rows.with_columns(named(nw.col(USER), rows.collect_schema()[USER]))
         kept = self.limited(rows, order_by=list(named_by), distinct=distinct).collect()
         return [kept.get_column(name).to_numpy() for name in named_by]
+
+
+def changed_rows(per_user: int, neighbours: Neighbours) -> int:
+    """Return how many rows come or go in one neighbour step: twice as many where replaced."""
+    return per_user * (2 if neighbours is Neighbours.SUBSTITUTE else 1)
 
 
 def people_cap(user: str | None, max_per_user: object) -> PeopleCap | None:

@@ -20,8 +20,7 @@ from dpselect.objective import Objective
 from dpselect.plan import SEQUENTIAL, ErrorBound, Plan, Spend
 from dpselect.query import Claim, Columns, Design, Query, Released, query
 from dpselect.release import Release
-from dpselect.tables.groups import changed_rows
-from dpselect.tables.people import people_cap
+from dpselect.tables.people import changed_rows, people_cap
 from dpselect.trees.counts import Counts
 from dpselect.trees.criteria import MANY
 from dpselect.trees.domains import Bins, Domain, DomainLike, Schema, as_domain

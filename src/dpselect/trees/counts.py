@@ -16,8 +16,8 @@ from typing import TypeAlias
 
 import numpy as np
 
+from dpselect._compiled import compiled
 from dpselect.passes import of_sums
-from dpselect.trees import kernels
 from dpselect.trees.candidates import Individual
 from dpselect.trees.domains import OUTSIDE, Schema
 from dpselect.trees.tree import Split
@@ -137,7 +137,7 @@ class MemoryCounts(Counts):
         """Yield the leaf of each tree that each row reaches, -1 for none."""
         columns, firsts, targets, roots = flat(*trees)
         for root in roots.tolist():
-            yield kernels.leaves(self.codes, columns, firsts, targets, root)
+            yield leaves_of(self.codes, columns, firsts, targets, root)
 
     def _counted(self, cells: Indices, *shape: int) -> Indices:
         """Return how many records have each place in a table of some shape."""
@@ -151,7 +151,7 @@ def cells_of(schema: Schema) -> tuple[int, ...]:
 
 
 def flat(*trees: Target) -> tuple[Indices, Indices, Indices, Indices]:
-    """Return partial trees as arrays, as ``dpselect.trees.kernels.leaves`` reads them.
+    """Return partial trees as arrays, as ``leaves_of`` reads them.
 
     Returns:
         The column of each split; where the targets of its codes begin; all targets; and the
@@ -191,3 +191,25 @@ def level_passes(schema: Schema, levels: int, trees: Sequence[int] = ()) -> int:
     if prod(cells_of(schema)) <= FEW_CELLS:
         return 1
     return 1 + levels + sum(map(of_sums, trees))
+
+
+@compiled
+def leaves_of(
+    codes: Indices, columns: Indices, firsts: Indices, targets: Indices, root: int
+) -> Indices:
+    """Return the leaf that each row of codes reaches, -1 for none.
+
+    Args:
+        codes: Shape ``(m, columns)``.
+        columns: The column of each split.
+        firsts: Where the targets of its codes start.
+        targets: A split ``b >= 0``; or ``-2 - leaf``; or -1 for no leaf.
+        root: Such a target.
+    """
+    out = np.empty(codes.shape[0], dtype=np.int64)
+    for i in range(codes.shape[0]):
+        target = root
+        while target >= 0:
+            target = targets[firsts[target] + codes[i, columns[target]]]
+        out[i] = -2 - target
+    return out

@@ -36,19 +36,19 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from decimal import Decimal, localcontext
 from fractions import Fraction
-from math import fsum, log
+from math import fsum, log, log1p, log2
 from typing import Literal, TypeAlias
 
 import numpy as np
 
 from dpselect import validation
+from dpselect._compiled import compiled
 from dpselect._twofold import of_fractions
 from dpselect.errors import ParameterError
 from dpselect.neighbours import Neighbours
 from dpselect.objective import Objective
 from dpselect.sensitivity import GlobalSensitivity, Sensitivity
 from dpselect.sensitivity.base import checked_distances
-from dpselect.trees import kernels
 from dpselect.typing import Indices, Values
 
 Criterion: TypeAlias = Literal["information-gain", "gini", "majority"]
@@ -57,11 +57,111 @@ Criterion: TypeAlias = Literal["information-gain", "gini", "majority"]
 MANY = validation.integers(2, validation.EXACT)
 """Range of the public bound on the number of records."""
 
+LN2 = log(2.0)
+
 LARGEST_SUMMED = 2**24
 """Entropies of so many records are sums of floats, off by at most 2^-27 log2(classes)."""
 
 LARGEST_SQUARED = 2**31
 """Sums of squares of fewer records fit 64 bits."""
+
+
+_X = np.arange(1, 2**16, dtype=np.float64)
+RISES = np.concatenate([[0.0], np.log2(_X + 1) + _X * np.log1p(1 / _X) / LN2])
+"""``rise`` of few records, ten times as fast as by its formula: half a megabyte."""
+
+
+@compiled
+def rise(x: int) -> float:
+    """Return ``(x + 1) log2(x + 1) - x log2 x`` without cancellation, ``x >= 0``."""
+    return RISES[x] if x < RISES.size else x_log_x_rise(x, 1)
+
+
+@compiled
+def column_change(
+    totals: Indices, least: Indices, start: int, end: int, distance: int
+) -> float:
+    """Return the largest change of an attribute within ``distance`` records, O(1) a value.
+
+    Args:
+        totals: Records with each value.
+        least: Those of its rarest class, at most half of them.
+        start: Where the values of the attribute start.
+        end: Where they end.
+        distance: Records between the databases.
+    """
+    out = 0.0
+    for j in range(start, end):
+        removed = min(least[j], distance + 1)
+        if removed == 0:
+            change = rise(totals[j] + distance)
+        else:
+            grown = totals[j] + distance + 1 - 2 * removed
+            change = rise(grown) - rise(least[j] - removed)
+        out = max(out, change)
+    return out
+
+
+@compiled
+def gain_change(totals: Indices, least: Indices, ends: Indices, distance: int) -> Values:
+    """Return the largest change of each attribute; its values end at ``ends``."""
+    out = np.zeros(ends.size)
+    for r in range(ends.size):
+        start = ends[r - 1] if r else 0
+        out[r] = column_change(totals, least, start, ends[r], distance)
+    return out
+
+
+@compiled
+def steady_from(totals: Indices, least: Indices, start: int, end: int) -> tuple[int, int]:
+    """Return ``(t, k)`` such that from distance ``t`` on the change is ``rise(k + t)``.
+
+    Once its rarest class can be removed, a value of ``a`` records, ``b`` of that class,
+    gives ``rise(a - 2 b + 1 + t)``, for ``b = 0`` ``rise(a + t)``. Before, it gives no more:
+    ``rise(A) - rise(B) <= rise(A - 2 B)`` for ``A > 2 B``, because the right side grows
+    faster with ``A`` and ``rise(2 B + 1) - rise(B) <= log2(e) < 2 = rise(1)``.
+    """
+    best, since = -1, 0
+    for j in range(start, end):
+        lead = totals[j] - 2 * least[j] + (1 if least[j] > 0 else 0)
+        if lead > best or (lead == best and least[j] < since):
+            best, since = lead, least[j]
+    return since, best
+
+
+@compiled
+def gain_change_sums(
+    totals: Indices, least: Indices, ends: Indices, upto: Indices, most: int
+) -> Values:
+    """Return the sums of the changes, each cut at ``rise(most)``, below some distances.
+
+    Args:
+        totals: Records with each value, the values of all attributes in a row.
+        least: Those of its rarest class.
+        ends: Where the values of each attribute end.
+        upto: The distance ``t`` of each attribute; the sum is over ``0, ..., t - 1``.
+        most: One less than the largest number of records.
+    """
+    bound = rise(most)
+    out = np.zeros(ends.size)
+    for r in range(ends.size):
+        start = ends[r - 1] if r else 0
+        since, lead = steady_from(totals, least, start, ends[r])
+        first = min(since, upto[r])
+        for t in range(first):
+            out[r] += min(column_change(totals, least, start, ends[r], t), bound)
+        # The sum of rise(k + t) telescopes to the difference of x log2 x.
+        end = min(max(most - lead, first), upto[r])
+        out[r] += x_log_x_rise(lead + first, end - first) + (upto[r] - end) * bound
+    return out
+
+
+@compiled
+def x_log_x_rise(x: int, n: int) -> float:
+    """Return ``(x + n) log2(x + n) - x log2 x`` without cancellation, 0 log2 0 being 0."""
+    if n <= 0:
+        return 0.0
+    return n * log2(x + n) + (x * log1p(n / x) / LN2 if x > 0 else 0.0)
 
 
 class InformationGainSensitivity(Sensitivity):
@@ -91,7 +191,7 @@ class InformationGainSensitivity(Sensitivity):
         self, counts: Sequence[Indices], max_records: int, horizon: int | None = None
     ) -> None:
         self._most = max_records - 1
-        bound = float(kernels.rise(self._most))
+        bound = float(rise(self._most))
         until = max_records if horizon is None else horizon
         super().__init__(bound, Neighbours.ADD_REMOVE, until)
         if counts[0].shape[1] < 2:
@@ -101,14 +201,12 @@ class InformationGainSensitivity(Sensitivity):
         self._ends = np.cumsum([len(table) for table in counts])
 
     def _local(self, distance: int) -> Values:
-        return kernels.gain_change(self._totals, self._least, self._ends, distance)
+        return gain_change(self._totals, self._least, self._ends, distance)
 
     def cumulative(self, distance: int | Indices) -> Values:
         distances = np.broadcast_to(checked_distances(distance), self._ends.shape)
         inside = np.minimum(distances, self.horizon)
-        summed = kernels.gain_change_sums(
-            self._totals, self._least, self._ends, inside, self._most
-        )
+        summed = gain_change_sums(self._totals, self._least, self._ends, inside, self._most)
         return summed + (distances - inside) * self.bound
 
 
@@ -153,7 +251,7 @@ def _entropy(table: Indices) -> float | Fraction:
         return _long_entropy(table)
     counts = table.astype(np.float64)
     others = table.sum(axis=1, keepdims=True) - counts
-    terms = counts * np.log1p(others / np.maximum(counts, 1)) / log(2)
+    terms = counts * np.log1p(others / np.maximum(counts, 1)) / LN2
     return -fsum(terms[counts > 0])
 
 

@@ -18,13 +18,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpselect import validation
+from dpselect._compiled import compiled
 from dpselect._twofold import quotient
 from dpselect.errors import ParameterError, ScoresError
 from dpselect.neighbours import Neighbours, NeighboursLike
 from dpselect.objective import Objective
 from dpselect.sensitivity import GlobalSensitivity, Interval, LocalSensitivity, Sensitivity
 from dpselect.sensitivity.base import checked_distances
-from dpselect.trees import kernels
 from dpselect.typing import Indices, Values
 
 LARGEST = float(np.finfo(np.float64).max)
@@ -32,6 +32,68 @@ LARGEST = float(np.finfo(np.float64).max)
 
 FAR = 2**20
 """Default horizon: no real class has a million records removed before scores are told apart."""
+
+
+@compiled
+def rate_change(hits: int, total: int, distance: int) -> float:
+    """Return the largest change of ``hits / total`` within a distance, 0/0 := 0."""
+    left = total - distance
+    if left < 1:
+        return 1.0
+    if left == 1:
+        return 1.0 if hits >= 1 else 0.5
+    more = max(hits, total - hits)
+    less = total - more
+    if distance < less:
+        return more / (left * (left - 1.0))
+    return 1.0 / left if less > 0 else 1.0 / (left + 1)
+
+
+@compiled
+def record_change(hits: Indices, totals: Indices, weights: Values, distance: int) -> float:
+    """Return the largest change of the weighted sum: one record is of one class."""
+    return max(
+        weights[0] * rate_change(hits[0], totals[0], distance),
+        weights[1] * rate_change(hits[1], totals[1], distance),
+    )
+
+
+@compiled
+def weighted_change(hits: Indices, totals: Indices, weights: Values, distance: int) -> Values:
+    """Return the largest change of each weighted sum within a distance."""
+    out = np.zeros(hits.shape[0])
+    for r in range(hits.shape[0]):
+        out[r] = record_change(hits[r], totals, weights, distance)
+    return out
+
+
+@compiled
+def walk_weighted(
+    hits: Indices, totals: Indices, weights: Values, heights: Values, upto: Indices
+) -> Values:
+    """Return steps, start and width of the interval of each height, shape ``(3, n)``.
+
+    The sums of changes are compensated as in ``RunningSum``.
+
+    Args:
+        hits: Shape ``(n, 2)``.
+        totals: Shape ``(2,)``.
+        weights: Shape ``(2,)``, >= 0.
+        heights: Shape ``(n,)``.
+        upto: The most steps of each, shape ``(n,)``.
+    """
+    out = np.zeros((3, heights.size))
+    for r in range(heights.size):
+        total, lost, t = 0.0, 0.0, 0
+        delta = record_change(hits[r], totals, weights, t)
+        while t < upto[r] and total + lost + delta <= heights[r]:
+            raised = total + delta
+            lost += max(total, delta) - raised + min(total, delta)
+            total = raised
+            t += 1
+            delta = record_change(hits[r], totals, weights, t)
+        out[0, r], out[1, r], out[2, r] = t, total + lost, delta
+    return out
 
 
 class WeightedRatesSensitivity(Sensitivity):
@@ -74,13 +136,13 @@ class WeightedRatesSensitivity(Sensitivity):
         self._of = hits, totals, weights
 
     def _local(self, distance: int) -> Values:
-        return kernels.weighted_change(*self._of, distance)
+        return weighted_change(*self._of, distance)
 
     def cumulative(self, distance: int | Indices) -> Values:
         distances = np.broadcast_to(checked_distances(distance), len(self._of[0]))
         inside = np.minimum(distances, self.horizon)
         anywhere = np.full(inside.shape, np.inf)
-        _, summed, _ = kernels.walk_weighted(*self._of, anywhere, inside)
+        _, summed, _ = walk_weighted(*self._of, anywhere, inside)
         return summed + (distances - inside) * self.bound
 
     def shortfall(self) -> Values:
@@ -88,7 +150,7 @@ class WeightedRatesSensitivity(Sensitivity):
 
     def locate(self, heights: Values) -> Interval:
         ends = np.full(heights.shape, self.horizon)
-        steps, start, width = kernels.walk_weighted(*self._of, heights, ends)
+        steps, start, width = walk_weighted(*self._of, heights, ends)
         return Interval(steps, start, np.where(steps < self.horizon, width, self.bound))
 
 
