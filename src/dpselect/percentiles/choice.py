@@ -74,7 +74,7 @@ from dpselect.percentiles.methods import (
 )
 from dpselect.percentiles.objectives import RankScores
 from dpselect.percentiles.reading import Counts, Records
-from dpselect.percentiles.sparse_vector import COUNTS, ByThreshold, InParts, parts_of_record
+from dpselect.percentiles.sparse_vector import ByThreshold, InParts, parts_of_record
 from dpselect.plan import Spend
 from dpselect.typing import Indices, Values
 
@@ -200,7 +200,7 @@ class AfterCount(Method):
         """Return the method for a number of records; a function of public numbers."""
         of = self.points, self.records
         inner = self._quiet_in_parts(records, self.epsilon)
-        if inner == self.percents and len(inner) > 1:
+        if inner == self.percents:
             return InParts(inner, *of, self.epsilon, records)
         if self._are_in_bins(records):
             return ByBins(self.percents, *of, self.epsilon, records)
@@ -215,11 +215,16 @@ class AfterCount(Method):
         return OneByOne((*parts, *singles))
 
     def _quiet_in_parts(self, records: float, epsilon: float) -> tuple[float, ...]:
-        """Return the percentiles for which AboveThreshold in parts is quiet, none of few."""
-        if self._number <= FEWEST:
+        """Return those of several percentiles for which AboveThreshold in parts is quiet.
+
+        Of few candidates there are none.
+        """
+        if self._number <= FEWEST or len(self.percents) == 1:
             return ()
-        least = scale_for(epsilon * (1 - COUNTS), self.records.changed) * self._quiet
-        return tuple(p for p in self.percents if self._beyond(p, records) >= least)
+        made = InParts(self.percents, self.points, self.records, epsilon, records)
+        noise = {part.p: made.scale(1 - part.counts) for part in made.parts()}
+        least = {p: self._quiet * scale for p, scale in noise.items()}
+        return tuple(p for p in self.percents if self._beyond(p, records) >= least.get(p, 0))
 
     def of_size(self, size: int) -> Method:
         """Return the method of numbers of a size."""

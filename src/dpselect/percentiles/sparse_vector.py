@@ -83,8 +83,8 @@ FINEST = 10**6
 NEAR = 25
 """Percentiles that are as near to the median: one of these is drawn by rank, in parts."""
 
-COUNTS = 3 / 8
-"""Share of epsilon for the noisy count of a part."""
+COUNTS, INNER = 3 / 8, 0.3
+"""Share of epsilon for the noisy count of a part, and of one that only the middle follows."""
 
 COARSEST = 0.1
 """The largest growth."""
@@ -201,13 +201,13 @@ class Part:
         p: The percentile.
         place: Its position among all.
         upwards: Whether from the smallest candidate.
-        is_last: Whether nothing that follows needs the number of its records.
+        counts: Share of epsilon for the noisy count of its records; 0 if nothing needs it.
     """
 
     p: float
     place: int
     upwards: bool
-    is_last: bool
+    counts: float
 
     def wanted(self, records: Indices) -> Indices:
         """Return how many records a noisy number wants from the end up to the percentile."""
@@ -239,16 +239,11 @@ class InParts(Method):
     assumed: float
 
     def __post_init__(self) -> None:
-        check_scale(max(self.count_scale, self.noise_scale(is_last=False)))
+        check_scale(self.scale(INNER))
 
-    @property
-    def count_scale(self) -> float:
-        """Scale of the noise on the count of a part."""
-        return scale_for(self.epsilon * COUNTS, self.records.changed)
-
-    def noise_scale(self, *, is_last: bool) -> float:
-        """Scale of the noise on the threshold of a part, and of that on each count below it."""
-        return scale_for(self.epsilon * (1 if is_last else 1 - COUNTS), self.records.changed)
+    def scale(self, share: float) -> float:
+        """Scale of the noise for a share of epsilon."""
+        return scale_for(self.epsilon * share, self.records.changed)
 
     @property
     def middle(self) -> int | None:
@@ -262,8 +257,9 @@ class InParts(Method):
         low = sum(p < 50 for p in self.percents) if middle is None else middle
         high = low if middle is None else middle + 1
         for place in (*places[high:][::-1], *places[:low]):
-            innermost = place in {high, low - 1} and middle is None
-            yield Part(self.percents[place], place, place < low, innermost)
+            inner = INNER if middle is not None else 0.0
+            counts = inner if place in {high, low - 1} else COUNTS
+            yield Part(self.percents[place], place, place < low, counts)
 
     @property
     def mechanism(self) -> str:
@@ -274,7 +270,7 @@ class InParts(Method):
 
     def raised(self, part: Part) -> Indices:
         """Return by how much the threshold at each visited candidate is raised."""
-        scale, few = self.noise_scale(is_last=part.is_last), min(part.p, 100 - part.p) / 100
+        scale, few = self.scale(1 - part.counts), min(part.p, 100 - part.p) / 100
         growth = growth_for(scale / max(few * self.assumed, 1e-9), few, late=1)
         return fewer_alarms(self.points[:: 1 if part.upwards else -1], growth, scale)
 
@@ -312,14 +308,14 @@ class InParts(Method):
             row, first, held = visits(counted, begin, end, upwards=up)
             value = held - needed[some][row]
             queries = Runs(row, first, value, begin, end, self.raised(part))
-            scale = self.noise_scale(is_last=part.is_last)
+            scale = self.scale(1 - part.counts)
             stop = by.first_above(queries, 0, (scale, scale))
             at[some] = stop
             edges[some] = np.minimum(stop + 1, end)
-            if not part.is_last:
+            if part.counts:
                 rows = np.arange(some.size)
                 inside = queries.values(rows, np.minimum(stop, end - 1)) + needed[some]
-                taken[some] += by.laplace(inside, self.count_scale)
+                taken[some] += by.laplace(inside, self.scale(part.counts))
         at = at.clip(0, last)
         return at if part.upwards else last - at
 
