@@ -78,6 +78,7 @@ ROWS = [
     LABELLED("label", DataError, label="twice"),
     LABELLED("there is no column 'name'", ColumnError, label="name"),
     LABELLED("not by their status", data=SELECTED),
+    LABELLED("different columns", label="result"),
     LABELLED("label", DataError, data=TABLE.with_columns(who=pl.lit(None))),
     OF_NAMES("every person", DataError, names=Each([["a", None, "c"], ["a", "", "c"]])),
     OF_NAMES("name each person once", DataError, names=["a", "a", "c"]),

@@ -150,8 +150,7 @@ class Retrieval:
     def _mean(
         self, numbers: NDArray[np.int64], sizes: NDArray[np.int64], chances: Values
     ) -> Errors:
-        ends = np.linspace(sizes.min(), sizes.max(), POINTS).round().astype(int)
-        known = np.unique(ends)
+        known = np.unique(np.linspace(sizes.min(), sizes.max(), POINTS).round().astype(int))
         means = [replace(self, d=int(one)).errors().wrong for one in known]
         exchanged = np.interp(sizes, known, means)
         left = np.minimum(numbers, sizes)
