@@ -3,7 +3,6 @@
 from fractions import Fraction
 from itertools import pairwise
 from math import comb
-from secrets import randbits
 
 import pytest
 from hypothesis import given, strategies as st
@@ -71,21 +70,6 @@ def test_the_window_encloses_every_weight_and_what_is_outside(decay, bits):
     assert sum(weight(a, low) for a in range(2, window.first)) <= window.most[0]
     right = sum(weight(a, high) for a in range(window.first + len(bounds), 21))
     assert right <= window.beyond
-
-
-def test_nearly_every_first_draw_is_decided():
-    law = DistanceDistribution(10**5, 5000, (Part(0, 5000, 1.0, 0.25),))
-    first = subset_distance.weights(law, law.parts[0], 192)
-
-    for _ in range(20):
-        assert resolve(first, randbits(192), 192) is not None
-
-
-def test_one_bit_seldom_decides_and_more_are_drawn(monkeypatch):
-    monkeypatch.setattr(subset_distance, "FIRST_BITS", 1)
-    law = DistanceDistribution(10, 4, (Part(0, 4, 1.0, 0.5),))
-
-    assert {subset_distance.draw_distance(law) for _ in range(200)} <= set(range(5))
 
 
 def test_a_part_of_the_stated_mass_is_drawn():

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 import dpselect as dp
-from dpselect.errors import InsufficientBudgetError, PolicyError
 from dpselect.requests.policy import claims_known
 from support.refusals import refused
 
@@ -57,15 +56,6 @@ class TestService:
         [entry] = entries(clinic)
         assert (entry.analyst, entry.note) == ("alice", "for the board")
         json.dumps(found)
-
-    def test_what_the_policy_or_the_ledger_refuses_costs_nothing(self, querier, clinic):
-        querier.query({"queries": [TOP] * 6})
-        with pytest.raises(InsufficientBudgetError):
-            querier.query({"queries": [{**TOP, "candidates": ["skin"]}]})
-        with pytest.raises(PolicyError):
-            querier.query({"queries": [{**TOP, "epsilon": 51.0}]})
-
-        assert len(entries(clinic)) == 6
 
     @pytest.mark.parametrize("key", ["analyst", "policy", "ledger", "data", "unit"])
     def test_who_asks_and_of_what_is_not_up_to_the_analyst(self, querier, key):

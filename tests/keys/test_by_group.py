@@ -14,6 +14,7 @@ from dpselect.keys.rows import Counted, KeyRows
 from dpselect.tables.kinds import KeyColumns
 from support.key_definitions import exact_delta, independent, limited, subsets
 from support.neighbours import pairs_of_persons, pairs_of_rows
+from support.noise import at_least
 
 ADDED, REPLACED = dp.Neighbours.ADD_REMOVE, dp.Neighbours.SUBSTITUTE
 GROUPS, KEYS = (0, 1), (0, 1)
@@ -144,14 +145,9 @@ FAR = 12
 
 @cache
 def noisy(rest, scale):
-    """Return the law of a rest with discrete Laplace noise, by its definition."""
-    alpha = exp(-1 / scale)
-
-    def at_least(z):
-        tail = alpha ** max(z, 1 - z) / (1 + alpha)
-        return tail if z >= 1 else 1 - tail
-
-    upto = np.array([1.0, *(at_least(end - rest) for end in range(-FAR, FAR + 1)), 0.0])
+    """Return the law of a rest with discrete Laplace noise."""
+    ends = (at_least(end - rest, scale) for end in range(-FAR, FAR + 1))
+    upto = np.array([1.0, *ends, 0.0])
     return upto[:-1] - upto[1:]
 
 

@@ -47,16 +47,6 @@ def asked(*columns, most=2, **others):
     return KeyRows(columns=columns, cap=PeopleCap("person", most), **others)
 
 
-@embedded
-@pytest.mark.parametrize(("column", "most"), [("word", 1), ("word", 3), ("code", 2)])
-def test_every_engine_counts_what_the_definition_counts(engine, column, most):
-    data = held_by(engine, ROWS)
-
-    counts = counts_of(data, asked(column, most=most))
-
-    assert counts == people_per_key(ROWS.select("person", column).iter_rows(), most)
-
-
 @pytest.mark.parametrize("turned", [False, True])
 @pytest.mark.parametrize("candidates", [None, ("bb", "1", "nobody's"), ("bb", "1", "", "é")])
 @pytest.mark.parametrize("most", [1, 3, None])

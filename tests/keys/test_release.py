@@ -9,6 +9,7 @@ import pytest
 
 import dpselect as dp
 from dpselect.errors import ParameterError
+from support.noise import laplace
 
 ADDED, REPLACED = dp.Neighbours.ADD_REMOVE, dp.Neighbours.SUBSTITUTE
 FRUIT = ["apple"] * 6 + ["pear"] * 4 + ["fig"] * 3 + ["kiwi"]
@@ -18,25 +19,6 @@ VISITS = pl.DataFrame(
     orient="row",
 )
 OF_PATIENTS = {"column": "diagnosis", "user": "patient", "max_per_user": 4}
-
-
-@pytest.mark.parametrize(("per_user", "times"), [(1, 1), (2, 2), (4, 2)])
-def test_a_person_pays_for_as_many_groups_as_she_has_keys(per_user, times):
-    """`tests/test_groups.py` has the exact law of both tops, over all databases."""
-    plan = dp.TopKeys(
-        column="key",
-        k=1,
-        candidates=[0, 1],
-        by="ward",
-        groups=["a", "b"],
-        user="person",
-        max_per_user=per_user,
-        epsilon=1.0,
-        neighbours=ADDED,
-    ).plan
-    [spend] = plan.spends
-
-    assert (spend.times, spend.epsilon) == (times, 1.0 / times)
 
 
 def test_noisy_counts_are_those_of_the_chosen():
@@ -73,24 +55,33 @@ def test_a_fresh_count_is_noise_where_those_of_nothing_are_as_large():
 
 
 @pytest.mark.parametrize(
-    ("k", "per_user", "groups", "drawn"),
+    ("k", "per_user", "groups", "drawn", "times"),
     [
-        (1, 1, 1, "PermuteAndFlip"),
-        (2, 1, 1, "noisy scores"),
-        (3, 4, 1, "PermuteAndFlip"),
-        (9, 4, 1, "noisy scores"),
-        (1, 4, 4, "PermuteAndFlip"),
-        (2, 4, 4, "noisy scores"),
+        (1, 1, 1, "PermuteAndFlip", 1),
+        (2, 1, 1, "noisy scores", 1),
+        (3, 4, 1, "PermuteAndFlip", 3),
+        (9, 4, 1, "noisy scores", 1),
+        (1, 1, 4, "PermuteAndFlip", 1),
+        (1, 2, 4, "PermuteAndFlip", 2),
+        (1, 4, 4, "PermuteAndFlip", 4),
+        (1, 9, 4, "PermuteAndFlip", 4),
+        (2, 4, 4, "noisy scores", 1),
     ],
 )
-def test_rounds_or_one_sequence_by_how_many_keys_a_person_has(k, per_user, groups, drawn):
-    """With groups the noise of the sequence is made for the keys in all of them together."""
+def test_rounds_or_one_sequence_by_how_many_keys_a_person_has(
+    k, per_user, groups, drawn, times
+):
+    """With groups the noise of the sequence is made for the keys in all of them together.
+
+    Rounds are paid for in as many groups as a person has keys.
+    """
     many = {"by": "ward", "groups": range(groups)} if groups > 1 else {}
     asked = {"column": "key", "user": "who", "max_per_user": per_user, **many}
 
     plan = dp.TopKeys(**asked, k=k, candidates=range(50), epsilon=1.0, neighbours=ADDED).plan
 
     assert plan.mechanism.startswith(drawn)
+    assert [(one.times, one.epsilon) for one in plan.spends] == [(times, 1.0 / times)]
 
 
 @pytest.mark.parametrize("other", [False, True])
@@ -163,7 +154,7 @@ def test_intervals_of_counts_drawn_afterwards_are_the_shortest_that_hold_togethe
         epsilon=1.0, neighbours="add-remove",
     )  # fmt: skip
     [(low, high), _] = query.release([0] * 50 + [1] * 30).interval
-    q, reach = np.exp(-1 / 2), int(high - low) // 2
-    chances = [(1 - 2 * q ** (one + 1) / (1 + q)) ** 2 for one in (reach - 1, reach)]
+    reach = int(high - low) // 2
+    chances = [laplace(2, one).sum() ** 2 for one in (reach - 1, reach)]
 
     assert chances[0] < 0.9 <= chances[1]

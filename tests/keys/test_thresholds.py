@@ -1,7 +1,6 @@
 """The most common keys by noisy counts above a threshold: delta by definition, and recall."""
 
 from itertools import product
-from math import exp
 
 import duckdb
 import numpy as np
@@ -10,6 +9,7 @@ import pytest
 import dpselect as dp
 from dpselect.keys.selection import LaplaceSelection
 from support.key_definitions import ROWS, add_person, exact_delta, neighbouring
+from support.noise import at_least
 
 ADDED, REPLACED = dp.Neighbours.ADD_REMOVE, dp.Neighbours.SUBSTITUTE
 EPSILON, DELTA = 1.0, 0.2
@@ -23,17 +23,11 @@ ASKED = {
 
 def law_of(scale, threshold):
     """Return the law of what passes with its noisy counts; the largest are a function of it."""
-    alpha = exp(-1 / scale)
-
-    def at_least(z):
-        """Return the probability that the noise is at least z, by its definition."""
-        tail = alpha ** max(z, 1 - z) / (1 + alpha)
-        return tail if z >= 1 else 1 - tail
 
     def of_key(people):
         if people == 0:
             return {None: 1.0}
-        upto = [at_least(threshold + far - people) for far in range(FAR + 1)]
+        upto = [at_least(threshold + far - people, scale) for far in range(FAR + 1)]
         law = {far: upto[far] - upto[far + 1] for far in range(FAR)}
         return {None: 1 - upto[0], FAR: upto[FAR], **law}
 

@@ -7,7 +7,7 @@ from hypothesis import given, strategies as st
 from dpselect.maps import CountedCells, Overlap, counting, lattice_rectangles
 from dpselect.maps.box import POSITIONS, Box
 from dpselect.maps.partition import nested, uniform_grid
-from support.map_definitions import cells_of, inside
+from support.map_definitions import cells_of, inside, shares
 
 UNIT = Box(0, 0, 1, 1)
 LATTICE = Box(0, 0, POSITIONS, POSITIONS)
@@ -77,11 +77,7 @@ def test_all_regions_that_a_query_meets_are_found_among_many(shuffled):
     queries = np.column_stack([ends[:, 0], ends[:, 1]])
     counts, weights = rng.integers(0, 50, partition.cells).astype(float), rng.random(60)
 
-    x0, y0, x1, y1 = partition.rectangles().T
-    low_x, low_y, high_x, high_y = queries.T[:, :, None] / POSITIONS
-    across = np.clip(np.minimum(x1, high_x) - np.maximum(x0, low_x), 0, None) / (x1 - x0)
-    along = np.clip(np.minimum(y1, high_y) - np.maximum(y0, low_y), 0, None) / (y1 - y0)
-    alpha = across * along
+    alpha = shares(partition, queries / POSITIONS)
     cut = (alpha > 0) & (alpha < 1)
     loads = weights @ np.where(cut, np.maximum(alpha, 1 - alpha), 0)
     overlap, counted = Overlap.of(partition, queries), CountedCells(partition, counts)

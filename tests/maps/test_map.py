@@ -1,16 +1,9 @@
 """Maps: what they cost, and what their partition is chosen by."""
 
-from math import exp
-
 import numpy as np
-import opendp.prelude as opendp
 import pytest
-from hypothesis import given, strategies as st
 
 import dpselect as dp
-from dpselect.draws.exact.noisy_counts import scale_for
-from dpselect.maps.partition import standard_deviation
-from dpselect.tables.people import changed_rows
 
 ADD_REMOVE, SUBSTITUTE = dp.Neighbours.ADD_REMOVE, dp.Neighbours.SUBSTITUTE
 relations = pytest.mark.parametrize("relation", [ADD_REMOVE, SUBSTITUTE], ids=str)
@@ -68,35 +61,3 @@ def test_the_choice_has_the_rho_of_its_draw_and_noisy_counts_that_of_pure_steps(
 
     assert stated.neighbours is relation
     assert stated.rho == pytest.approx(draw + sum(e * np.tanh(e / 2) for e in (coarse, counts)))
-
-
-@pytest.mark.slow
-@relations
-@pytest.mark.parametrize("max_per_user", [1, 7])
-@given(epsilon=st.floats(1e-3, 50))
-def test_the_noise_pays_for_what_one_individual_changes(relation, max_per_user, epsilon):
-    """One who comes changes one count by one; one who moves, two counts."""
-    opendp.enable_features("contrib")
-    space = opendp.vector_domain(opendp.atom_domain(T="i64")), opendp.l1_distance(T="i64")
-    draw = opendp.m.make_laplace(
-        *space, scale=scale_for(epsilon, changed_rows(max_per_user, relation))
-    )
-    change = max_per_user * (1 if relation is ADD_REMOVE else 2)
-
-    assert draw.map(change) <= epsilon * (1 + 1e-9)
-    assert draw.map(change) >= epsilon * (1 - 1e-9)
-
-
-@pytest.mark.parametrize("scale", [0.4, 1.7, 30.0])
-def test_the_stated_deviation_is_that_of_the_noise(scale):
-    ratio, wide = exp(-1 / scale), np.arange(-2000, 2001)
-    second_moment = ((1 - ratio) / (1 + ratio) * ratio ** np.abs(wide) * wide**2).sum()
-
-    assert standard_deviation(scale) == pytest.approx(second_moment**0.5)
-
-
-points = st.lists(
-    st.tuples(st.floats(0, 1, exclude_max=True), st.floats(0, 1, exclude_max=True)),
-    min_size=1,
-    max_size=6,
-)

@@ -9,6 +9,7 @@ from dpselect.maps.counting import noisy
 from dpselect.maps.estimates import sums_over
 from dpselect.maps.partition import nested
 from dpselect.maps.postprocess import non_uniformity, spread_of_parts
+from support.map_definitions import shares
 
 LITTLE = 1e-9
 """Scale of noise that is 0."""
@@ -27,14 +28,6 @@ def rectangles(rng, count, least=0.0):
     """Return rectangles in the unit square with sides of at least that length."""
     low = rng.random((count, 2)) * (1 - least)
     return np.hstack([low, low + least + rng.random((count, 2)) * (1 - least - low)])
-
-
-def shares(part, areas):
-    """Return the share of each cell that each area covers."""
-    x0, y0, x1, y1 = part.rectangles().T
-    low_x, low_y, high_x, high_y = areas.T[:, :, None]
-    across = np.clip(np.minimum(x1, high_x) - np.maximum(x0, low_x), 0, None) / (x1 - x0)
-    return across * np.clip(np.minimum(y1, high_y) - np.maximum(y0, low_y), 0, None) / (y1 - y0)
 
 
 def sides_by_definition(part, counts, query):

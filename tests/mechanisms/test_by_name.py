@@ -1,15 +1,10 @@
 """Mechanisms by name, by a mapping and by a callable."""
 
-import pytest
-
 import dpselect as dp
 from dpselect.mechanisms import by_name
 from dpselect.query import Query
-from support.refusals import refused
 
 EDGE = dp.GlobalSensitivity(1, dp.Neighbours.EDGE)
-
-PUBLIC = {"domains": {"a": [0, 1], "b": [0, 1]}, "classes": [0, 1], "max_records": 99}
 
 
 def test_public_facts_of_the_objective_reach_the_mechanism():
@@ -21,33 +16,6 @@ def test_public_facts_of_the_objective_reach_the_mechanism():
     assert by_name("shifted", 2.0).for_objective(objective) == dp.ShiftedLocalDampening(
         epsilon=2.0, direction="non-increasing"
     )
-
-
-@pytest.mark.parametrize(
-    "make",
-    [
-        lambda factory: by_name(factory, 1.0),
-        lambda factory: dp.ID3Tree(
-            **PUBLIC, max_depth=1, mechanism=factory, epsilon=4.0, neighbours="add-remove"
-        ).plan,
-        lambda factory: dp.BestColumns(
-            **PUBLIC, k=1, mechanism=factory, epsilon=1.0, neighbours="add-remove"
-        ).plan,
-        lambda factory: dp.Map(
-            bounds=(0, 0, 1, 1), grids=[1, 2], mechanism=factory, epsilon=1.0,
-            neighbours="add-remove",
-        ).plan,
-        lambda factory: dp.TopKeys(
-            column="x", k=1, candidates=["a", "b"], mechanism=factory, epsilon=1.0,
-            neighbours="add-remove",
-        ).plan,
-    ],
-)  # fmt: skip
-def test_a_callable_must_keep_to_the_epsilon_that_it_is_called_with(make):
-    """A split of a tree was drawn at the epsilon of the callable, not at that of its plan."""
-    with refused("mechanism"):
-        make(lambda epsilon: dp.ExponentialMechanism(epsilon=1.5 * epsilon))
-    make(lambda epsilon: dp.ExponentialMechanism(epsilon=epsilon))
 
 
 def select(mechanism):

@@ -8,7 +8,7 @@ of neighbours of a small universe its loss is at most what its plan states, by a
 from collections import Counter
 from dataclasses import fields, replace
 from functools import cache, partial
-from itertools import combinations, combinations_with_replacement, permutations, product
+from itertools import combinations, permutations, product
 from math import inf, nan, nextafter
 
 import polars as pl
@@ -20,9 +20,11 @@ from dpselect.mechanisms import MECHANISMS, by_name
 from dpselect.networks import Graph
 from dpselect.requests.reading import titles
 from dpselect_conformance import replay
+from support.neighbours import pairs_of_rows
+from support.refusals import refused
 from support.releases import all_cases
 
-EPSILON = 1.0
+EPSILON, ADDED = 1.0, dp.Neighbours.ADD_REMOVE
 LARGEST = 1.7976931348623157e308
 NUMBERS = [
     *(0, 5e-324, 1e-300, 1e-200, 1e-9, 0.5, nextafter(1, 0), 1, nextafter(1, 2), 3, 2.0**30),
@@ -51,16 +53,6 @@ def options():
 OPTIONS = list(options())
 
 
-def multisets(values, most):
-    """Return all databases of a few records, each with those of one record more."""
-    return [list(x) for n in range(most + 1) for x in combinations_with_replacement(values, n)]
-
-
-def one_more(values, most):
-    """Return the pairs of databases of which one has one record more."""
-    return [(x, [*x, one]) for x in multisets(values, most - 1) for one in values]
-
-
 def graphs():
     """Return the pairs of graphs on four nodes of which one has one edge more.
 
@@ -80,6 +72,11 @@ def graphs():
         for edge in edges
         if edge not in x
     ]
+
+
+def one_more(rows, most):
+    """Return the pairs of databases of which one has one record more."""
+    return [tuple(map(list, pair)) for pair in pairs_of_rows(ADDED, rows, most)]
 
 
 def replaced(values, n):
@@ -239,3 +236,12 @@ def test_no_query_is_told_what_one_individual_changes(case):
         for one in (factory, lambda epsilon, made=factory: made(epsilon=epsilon)):
             with pytest.raises(ParameterError):
                 replace(case.query, mechanism=one)
+
+
+@pytest.mark.parametrize("case", OTHERS, ids=lambda case: case.name)
+def test_a_callable_must_keep_to_the_epsilon_that_it_is_called_with(case):
+    """A split of a tree was drawn at the epsilon of the callable, not at that of its plan."""
+    with refused("mechanism"):
+        replace(
+            case.query, mechanism=lambda epsilon: dp.ExponentialMechanism(epsilon=2 * epsilon)
+        )

@@ -9,6 +9,7 @@ import pytest
 import dpselect as dp
 from dpselect.draws.sequence import DiscreteGaussian, DiscreteLaplace
 from dpselect.mechanisms.score_intervals import ScoreIntervals
+from support.noise import laplace
 
 REACH = 13
 NOISES = [DiscreteLaplace(0.9), DiscreteGaussian(1.5)]
@@ -88,11 +89,9 @@ def test_intervals_of_fresh_noise_hold_at_once_given_the_selection(number):
         epsilon=1.0, neighbours="add-remove", mechanism="permute-and-flip", counts_share=0.5,
     )  # fmt: skip
     release = query.release(rows)
-    alpha = np.exp(-1 / release.scale)
 
     def holds(reach):
-        inside = (1 - alpha) / (1 + alpha) * alpha ** np.abs(np.arange(-reach, reach + 1))
-        return inside.sum() ** (2 * number)
+        return laplace(release.scale, reach).sum() ** (2 * number)
 
     [width] = {high - low for low, high in release.interval}
     assert release.certain is None

@@ -1,6 +1,7 @@
 """Edges from all that holds a network: files, matrices, lists with weights, ids of 64 bits."""
 
 import gzip
+from functools import partial
 
 import networkx as nx
 import polars as pl
@@ -12,7 +13,7 @@ import dpselect as dp
 from dpselect.errors import DataError
 from dpselect.networks import Graph
 from dpselect.tables import Source
-from support.engines import every_engine, held_by
+from support.engines import held_by
 from support.refusals import refused
 
 STAR = nx.star_graph(5)
@@ -157,20 +158,12 @@ TOP = {"k": 1, "metric": "degree", "epsilon": 500.0}
         pl.DataFrame.to_arrow,
         pl.DataFrame.to_numpy,
         pl.DataFrame.rows,
+        pl.DataFrame.lazy,
+        partial(held_by, "duckdb"),
     ],
 )
 def test_ids_of_64_bits_without_a_sign_are_nodes(nodes, hold):
     assert dp.TopNodes(nodes=nodes, **TOP).release(hold(OF_HASHES)).answer == (HASHES[0],)
-
-
-@every_engine
-def test_so_they_are_in_an_engine(engine):
-    if engine == "spark":
-        pytest.skip("Spark has no integers without a sign")
-    held = held_by(engine, OF_HASHES)
-
-    for nodes in (HASHES, [-3, *HASHES]):
-        assert dp.TopNodes(nodes=nodes, **TOP).release(held).answer == (HASHES[0],)
 
 
 def test_ids_of_more_than_64_bits_are_in_no_table():

@@ -1,6 +1,6 @@
 """Edges that stay in their engine: the same objectives, so the same law of every draw."""
 
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 import polars as pl
@@ -8,7 +8,14 @@ import pyarrow as pa
 import pytest
 
 import dpselect as dp
-from dpselect.networks import EdgeTable, Graph, degree, ego_betweenness, ego_density
+from dpselect.networks import (
+    EdgeTable,
+    Graph,
+    degree,
+    edge_queries,
+    ego_betweenness,
+    ego_density,
+)
 from support.engines import every_engine, held_by
 from support.refusals import refused
 
@@ -20,6 +27,7 @@ METRICS = {
     "degree": degree,
     "ego-density": ego_density,
     "ego-betweenness": ego_betweenness,
+    "by degrees": partial(ego_betweenness, sensitivity="degree"),
     "pareto": lambda graph: dp.pareto([degree(graph), ego_density(graph)]),
 }
 ENDS = {"source": "a", "target": "b"}
@@ -51,13 +59,12 @@ def test_every_metric_is_the_same_to_the_last_bit(engine, crossing):
     assert max(crossing) <= 2 * len(EDGES)  # a row for each node and k, and no row of the table
 
 
-def test_a_sensitivity_by_degrees_is_the_same():
-    graph, table = (
-        made(EDGES, nodes=NODES, **ENDS) for made in (Graph.from_edges, EdgeTable.from_edges)
-    )
-    ours, theirs = (ego_betweenness(one, sensitivity="degree") for one in (graph, table))
+@every_engine
+def test_rows_that_are_no_edges_are_counted(engine):
+    data = held_by(engine, pl.DataFrame({"a": [0, 1, 1, None, 9], "b": [1, 1, 7, 1, 9]}))
+    rows = edge_queries.EdgeRows(nodes=range(3), **ENDS)
 
-    assert (DRAW.probabilities(ours) == DRAW.probabilities(theirs)).all()
+    assert edge_queries.count_invalid(edge_queries.ends_of(data, rows)) == (3, 1)
 
 
 @pytest.mark.parametrize("nodes", [NODES, range(9, 40), [*map(str, range(30))]], ids=repr)

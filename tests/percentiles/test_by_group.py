@@ -7,7 +7,6 @@ import pytest
 from scipy.stats import chisquare
 
 import dpselect as dp
-from dpselect.draws import above_threshold
 from dpselect.draws.exact import selection
 from dpselect.draws.exact.selection import largest_of_each
 from dpselect.percentiles.prediction import Simulated
@@ -70,38 +69,6 @@ def test_draws_of_rows_follow_the_law_of_one(scores, few, at_once, monkeypatch):
     drawn = largest_of_each(Listed(np.tile(scores, (DRAWS, 1))), 1.0)
 
     assert agrees(drawn, law)
-
-
-QUERIES = [
-    ([-5, -1, 2, 0, 9], [0, 0, 0, 0, 0]),
-    ([-9, -9, -9, -2, -2, -2, -2, 3, 3], [0, 4, 0, 2, 2, 0, 5, 20, 9]),
-    ([-30] * 150 + [-6] * 100 + [-3] * 50, [at // 25 for at in range(300)]),
-]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("values", "lowered"), QUERIES)
-@pytest.mark.parametrize(("at_once", "steps"), [(0, 2), (0, 64), (2**30, 64)])
-def test_stops_of_runs_follow_the_law_of_one(values, lowered, at_once, steps, monkeypatch):
-    monkeypatch.setattr(above_threshold, "BLOCK", at_once)
-    monkeypatch.setattr(above_threshold, "STEPS", steps)
-    values, lowered, size = np.array(values), np.array(lowered), len(values)
-    begin, end = 1, size - 1
-    first = np.flatnonzero(np.diff(values[begin:end], prepend=-99)) + begin
-    runs = above_threshold.Runs(
-        np.repeat(np.arange(DRAWS), first.size),
-        np.tile(first, DRAWS),
-        np.tile(values[first], DRAWS),
-        np.full(DRAWS, begin),
-        np.full(DRAWS, end),
-        lowered,
-    )
-    queries = (values - lowered)[begin:end]
-    law = above_threshold.stop_probabilities(queries, 1, 2.0, 3.0, 1)[0]
-
-    drawn = above_threshold.first_above_of_each(runs, 1, 2.0, 3.0)
-
-    assert agrees(drawn - begin, law)
 
 
 @pytest.mark.parametrize("p", [(50.0,), (90.0,), (50.0, 90.0, 99.0), (25.0, 50.0, 75.0)])

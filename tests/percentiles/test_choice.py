@@ -6,38 +6,75 @@ import pytest
 
 import dpselect as dp
 from dpselect.percentiles.choice import SHARE, AfterCount
-from dpselect.percentiles.methods import ByBins, ByRank, OneByOne
+from dpselect.percentiles.methods import ByBins, OneByOne
 from dpselect.percentiles.reading import Records, counts_of
-from dpselect.percentiles.sparse_vector import ByThreshold, InParts
+from dpselect.percentiles.sparse_vector import ByThreshold
 
 BOTH = [dp.Neighbours.ADD_REMOVE, dp.Neighbours.SUBSTITUTE]
 SPREAD = (10.0, 25.0, 50.0, 75.0, 90.0, 95.0, 99.0)
 DECILES = tuple(range(10, 100, 10))
+WIDE, NARROW = np.arange(1001.0), np.arange(301.0)
 
 
-def chosen(p, records, *, points=None, epsilon=1.0, relation=BOTH[0], users=None):
-    points = np.arange(1001.0) if points is None else points
+def chosen(p, records, *, points=WIDE, epsilon=1.0, relation=BOTH[0]):
     percents = p if isinstance(p, tuple) else (float(p),)
-    of = Records(relation, "v" if users else None, users)
     whole = epsilon / (1 - SHARE * min(len(percents), 2))
-    return AfterCount(percents, points, of, whole).of_number(records)
+    return AfterCount(percents, points, Records(relation), whole).of_number(records)
 
 
-@pytest.mark.parametrize(
-    ("p", "records", "kind"),
-    [
-        (50, 40_000, ByRank),
-        (50, 10, ByThreshold),
-        (10, 40_000, ByRank),
-        (90, 2_000, ByThreshold),
-        (99, 40_000, ByThreshold),
-        (90, 10**6, ByRank),
-    ],
-)
-def test_one_percentile_is_drawn_by_rank_or_by_a_threshold(p, records, kind):
-    [single] = chosen(p, records).singles
+def drawn_by(method):
+    """Return how a method draws, of thresholds from which end and for which percentile."""
+    if isinstance(method, OneByOne):
+        return ", ".join(map(drawn_by, method.singles))
+    if isinstance(method, ByThreshold):
+        return f"{'upwards' if method.upwards else 'downwards'} {method.p:g}"
+    return type(method).__name__
 
-    assert isinstance(single, kind)
+
+CHOICES = [
+    (50, 10, WIDE, 1, "upwards 50"),
+    (50, 40_000, WIDE, 1, "ByRank"),
+    (10, 40_000, WIDE, 1, "ByRank"),
+    (90, 10**6, WIDE, 1, "ByRank"),
+    # Thresholds come from the few if they are quiet, and else upwards: a false alarm is then
+    # off by no more than the percentile itself. In a narrow range that may be much.
+    (90, 2_000, WIDE, 1, "downwards 90"),
+    (99, 40_000, WIDE, 1, "downwards 99"),
+    (99, 100, WIDE, 1, "upwards 99"),
+    (5, 40, WIDE, 1, "upwards 5"),
+    (5, 40, NARROW, 1, "downwards 5"),
+    (90, 10, NARROW, 1, "upwards 90"),
+    # What would be lost in a narrow range is read off bins, but not with much epsilon.
+    *((p, 3, NARROW, 1, "ByBins") for p in (5, 50, 75, (25, 50, 75), (50, 90, 99))),
+    (90, 3, NARROW, 1, "upwards 90"),
+    (5, 3, NARROW, 50, "downwards 5"),
+    *((p, 3, NARROW, 50, "ByRank") for p in (50, 75)),
+    # Several are drawn in parts where no false alarm is likely.
+    *(((25, 50, 75), 2_000, WIDE, epsilon, "InParts") for epsilon in (1, 50)),
+    ((25, 50, 75), 20, WIDE, 1, "ByBins"),
+    ((25, 50, 75), 20, WIDE, 50, "InParts"),
+    ((50, 90, 99), 4_000, WIDE, 1, "InParts"),
+    ((50, 90, 99), 400, WIDE, 1, "InParts, upwards 99"),
+    ((50, 90), 40, WIDE, 1, "ByRank, upwards 90"),
+    (DECILES, 2_000, WIDE, 1, "InParts"),
+    (DECILES, 100, WIDE, 1, "ByBins"),
+    # One that is too near an end is alone.
+    ((1.0, 50.0, 90.0), 2_000, WIDE, 0.5, "InParts, upwards 1"),
+    ((50.0, 90.0, 99.0), 2_000, WIDE, 0.5, "InParts, upwards 99"),
+    ((50.0, 75.0, 90.0, 100.0), 2_000, WIDE, 0.5, "InParts, upwards 100"),
+]
+
+
+@pytest.mark.parametrize(("p", "records", "points", "epsilon", "found"), CHOICES)
+def test_the_choice_is_one_of_public_facts_and_the_number_of_records(
+    p, records, points, epsilon, found
+):
+    """Each that is alone has one part of epsilon, and all that are in parts have one."""
+    method = chosen(p, records, points=points, epsilon=epsilon)
+    parts = getattr(method, "singles", [method])
+
+    assert drawn_by(method) == found
+    assert [one.epsilon for one in parts] == pytest.approx([epsilon / len(parts)] * len(parts))
 
 
 @pytest.mark.parametrize(
@@ -64,39 +101,6 @@ def test_few_candidates_are_all_counted_where_that_tells_more(p, records, epsilo
     assert epsilon < 100 or type(more) is not ByBins
 
 
-@pytest.mark.parametrize(
-    ("p", "records", "candidates", "upwards"),
-    [
-        (99, 40_000, 1001, False),
-        (99, 100, 1001, True),
-        (5, 40, 1001, True),
-        (5, 40, 301, False),
-        (50, 10, 1001, True),
-        (90, 10, 301, True),
-    ],
-)
-def test_thresholds_come_from_the_few_if_they_are_quiet(p, records, candidates, upwards):
-    """And else upwards: a false alarm is then off by no more than the percentile itself.
-
-    In a narrow range, where that may be much, downwards if that is quiet.
-    """
-    [single] = chosen(p, records, points=np.arange(float(candidates))).singles
-
-    assert single.upwards is upwards
-
-
-@pytest.mark.parametrize(
-    "p", [(1.0, 50.0, 90.0), (50.0, 90.0, 99.0), (50.0, 75.0, 90.0, 100.0)]
-)
-def test_one_that_is_too_near_an_end_is_alone_and_the_others_in_parts(p):
-    """With one part of epsilon for each that is alone, and one for all that are in parts."""
-    in_parts, alone = chosen(p, 2000, epsilon=0.5).singles
-
-    assert sorted((*in_parts.percents, alone.p)) == list(p)
-    assert alone.p not in {50.0, 75.0, 90.0}
-    assert in_parts.epsilon == alone.epsilon == pytest.approx(0.25)
-
-
 @pytest.mark.parametrize(("values", "upwards"), [(1001, False), (10**15, True)])
 def test_a_false_alarm_is_weighed_by_all_values_of_a_range(values, upwards):
     """And not by the cells that it is drawn from."""
@@ -104,35 +108,6 @@ def test_a_false_alarm_is_weighed_by_all_values_of_a_range(values, upwards):
     [single] = AfterCount(**asked, whole=0.05, values=values).of_number(4000).singles
 
     assert single.upwards is upwards
-
-
-@pytest.mark.parametrize("p", [5, 50, 75, (25, 50, 75), (50, 90, 99)], ids=str)
-def test_what_is_lost_in_a_narrow_range_is_read_off_bins(p):
-    """But not with much epsilon, at which bins err all the same."""
-    points = np.arange(301.0)
-
-    assert type(chosen(p, 3, points=points)) is ByBins
-    assert type(chosen(p, 3, points=points, epsilon=50.0)) is not ByBins
-    assert type(chosen(90, 3, points=points)) is OneByOne
-
-
-@pytest.mark.parametrize(
-    ("p", "records", "kind"),
-    [
-        ((25, 50, 75), 2_000, InParts),
-        ((25, 50, 75), 20, ByBins),
-        ((50, 90, 99), 4_000, InParts),
-        ((50, 90, 99), 400, OneByOne),
-        ((50, 90), 40, OneByOne),
-        (DECILES, 2_000, InParts),
-        (DECILES, 100, ByBins),
-    ],
-    ids=str,
-)
-def test_several_are_drawn_in_parts_where_no_false_alarm_is_likely(p, records, kind):
-    assert type(chosen(p, records)) is kind
-    # Bins err at any epsilon.
-    assert type(chosen(p, records, epsilon=50.0)) is not ByBins
 
 
 @pytest.mark.parametrize("relation", BOTH, ids=str)

@@ -13,6 +13,7 @@ from dpselect.percentiles.methods import Draws
 from dpselect.percentiles.reading import Records, counts_of
 from dpselect.percentiles.sparse_vector import InParts
 from dpselect.tables.people import PeopleCap
+from support.enumerated import law_of
 from support.neighbours import are_neighbours
 from support.refusals import refused
 
@@ -33,10 +34,6 @@ def of(way, relation=BOTH[0], *, points=POINTS, epsilon=EPSILON, users=None, ass
     return InParts(WAYS.get(way, way), points, records, epsilon, assumed)
 
 
-class OpenError(Exception):
-    """A draw that a transcript does not state, with the laws of its outcomes."""
-
-
 @cache
 def stops(queries, scale):
     law = above_threshold.stop_probabilities(np.array(queries), 0, scale, scale, 1)[0]
@@ -51,15 +48,14 @@ def largest(scores, epsilon):
 
 
 class Told(Draws):
-    """Draws whose outcomes a transcript states; its laws are those of the mechanisms."""
+    """Draws whose outcomes are asked for and kept; their laws are those of the mechanisms."""
 
-    def __init__(self, path):
-        self.left = list(path)
+    def __init__(self, ask):
+        self.ask, self.path = ask, []
 
     def _draw(self, law):
-        if not self.left:
-            raise OpenError(law)
-        return np.array([self.left.pop(0)])
+        self.path.append(self.ask(law))
+        return np.array(self.path[-1:])
 
     def largest(self, scores, epsilon):
         return self._draw(largest(tuple(np.array(scores)[0].tolist()), epsilon))
@@ -80,15 +76,13 @@ class Told(Draws):
 def transcripts(method, database, number):
     """Return the probability of each outcome of every draw after a noisy number of records."""
     ranks = counts_of(np.array(database, dtype=float), method.points)
-    found, waiting = {}, [((), 1.0)]
-    while waiting:
-        path, chance = waiting.pop()
-        try:
-            method.draw(ranks, np.array([number]), Told(path))
-            found[path] = chance
-        except OpenError as asked:
-            waiting += [((*path, one), chance * p) for one, p in asked.args[0].items()]
-    return found
+
+    def path_of(ask):
+        told = Told(ask)
+        method.draw(ranks, np.array([number]), told)
+        return tuple(told.path)
+
+    return law_of(path_of)
 
 
 def largest_loss(method, near, most=2):

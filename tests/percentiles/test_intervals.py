@@ -4,7 +4,7 @@ from bisect import bisect
 from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations, combinations_with_replacement, product
-from math import ceil, exp, floor
+from math import ceil, floor
 
 import numpy as np
 import polars as pl
@@ -18,6 +18,7 @@ from dpselect.percentiles.objectives import exact_fraction
 from dpselect.percentiles.reading import Records
 from dpselect.percentiles.release import WHOLE
 from support.last_draw import loss_of_last_noise
+from support.noise import laplace
 
 VALUES, RECORDS = 4, 6
 CANDIDATES = [(0, 1, 2, 3), (0.5, 2)]
@@ -30,11 +31,6 @@ def intervals(p, points, *, scale, probability=0.9):
     made = Intervals((p,), np.array(points, float), records, 1 / scale, probability)
     assert made.scale == pytest.approx(scale)
     return made
-
-
-def laplace(scale, most=FAR):
-    z = np.arange(-most, most + 1)
-    return np.exp(-np.abs(z) / scale) * (1 - exp(-1 / scale)) / (1 + exp(-1 / scale))
 
 
 def databases(most, fewest=0):
@@ -148,7 +144,7 @@ def rank_of_place(rows, points, rank):
 )
 def test_intervals_hold_the_percentile_of_every_small_database(p, points):
     made, worst = intervals(p, points, scale=1.2), 0.0
-    part, noise = exact_fraction(p), laplace(1.2)
+    part, noise = exact_fraction(p), laplace(1.2, FAR)
     for released in range(len(points)):
         cuts = cuts_around([released], len(points))
         passes = Passes(made, p, cuts, range(-20, 26))
@@ -225,20 +221,6 @@ def test_the_counts_cost_their_share_by_persons(relation, monkeypatch):
     without_persons = property(lambda self: scale_for(self.epsilon, self.records.changed // 2))
     monkeypatch.setattr(Intervals, "scale", without_persons)
     assert most() == pytest.approx(2 * share)
-
-
-def query(**more):
-    return dp.Percentiles(
-        **{
-            "p": 50,
-            "upper": 20,
-            "step": 1,
-            "epsilon": 50.0,
-            "neighbours": "add-remove",
-            "interval": 0.95,
-            **more,
-        }
-    )
 
 
 def stopped(*_):

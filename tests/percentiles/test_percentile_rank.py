@@ -7,7 +7,7 @@ from hypothesis import given, strategies as st
 
 import dpselect as dp
 from dpselect.percentiles import percentile_rank
-from support.placing import placed
+from support.placing import nearest, signed_scores
 
 VALUES = range(5)
 PERCENTS = [1, 20, 50, 75, 90, 100]
@@ -30,25 +30,6 @@ def cached_scores(database, *asked, **options):
 
 def scores_of_step(x, y, *asked, **options):
     return (cached_scores(tuple(sorted(z)), *asked, **options) for z in (x, y))
-
-
-def interpolated_by_definition(database, p, candidates):
-    """Return how far inside of each candidate's ranks 1 + a(n - 1) is, record by record."""
-    database = placed(database, candidates)
-    x = [min(candidates), *sorted(database), max(candidates)]
-    wanted = 1 + p / 100 * (len(database) - 1)
-    distances = []
-    for c in candidates:
-        ranks = [i for i, value in enumerate(sorted(database), 1) if value == c]
-        if not ranks:
-            i = sum(value < c for value in database)
-            gap = x[i + 1] - x[i]
-            share = (c - x[i]) / gap if gap else 0.5
-            distances.append(abs(i + min(max(share, 1 / 64), 63 / 64) - wanted))
-            continue
-        ranks = [ranks[0] - 1 / 64, ranks[-1] + 1 / 64]
-        distances.append(max(ranks[0] - wanted, wanted - ranks[-1]))
-    return -np.array(distances)
 
 
 def steps(neighbours):
@@ -95,7 +76,10 @@ def test_interpolation_keeps_the_bound_between_and_beyond_candidates(p, neighbou
     ),
 )
 def test_interpolated_ranks_are_those_of_the_definition(values, p, candidates):
-    expected = interpolated_by_definition(values, p, candidates)
+    points = np.unique(candidates)
+    places = np.array([nearest(value, points) for value in values], dtype=int)
+    of_point = dict(zip(points.tolist(), signed_scores(places, p, points), strict=True))
+    expected = np.array([of_point[one] for one in candidates])
 
     signed, cut = (
         scores(values, p, BOTH[0], form, candidates) for form in ("signed", "interpolated")
@@ -110,10 +94,6 @@ def test_scores_move_both_ways_so_it_is_not_monotone(p):
 
     assert any(move.min() < 0 < move.max() for move in moves)
     assert not percentile_rank([1], p=p, candidates=[0], neighbours=BOTH[0]).monotone
-
-
-def test_no_record_is_a_database_where_their_number_is_private():
-    assert scores([], 50, BOTH[0]).tolist() == [-31 / 64, -0.25, 0, -0.25, -31 / 64]
 
 
 def test_mechanisms_need_no_other_facts_of_the_objective():

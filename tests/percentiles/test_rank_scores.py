@@ -3,27 +3,11 @@
 import numpy as np
 import pytest
 
-from dpselect.percentiles.objectives import AROUND, OUT, RankScores
+from dpselect.percentiles.objectives import OUT, RankScores
 from dpselect.percentiles.reading import Counts
+from support.placing import signed_scores
 
 BOUND = 0.7
-
-
-def by_definition(numbers, p, points):
-    """Return the signed scores of ``percentile_rank``, of numbers at positions."""
-    low, high, wanted = points[0], points[-1], 1 + p / 100 * (numbers.size - 1)
-    scores = []
-    for place, point in enumerate(points):
-        below, at = (numbers < place).sum(), (numbers == place).sum()
-        first, last = below + 1 - AROUND, below + at + AROUND
-        if not at:
-            before = points[numbers[(numbers < place) & (numbers >= 0)]].max(initial=low)
-            after = points[numbers[(numbers > place) & (numbers < points.size)]]
-            gap = after.min(initial=high) - before
-            between = (point - before) / gap if gap > 0 else 0.5
-            first = last = below + min(max(between, AROUND), 1 - AROUND)
-        scores.append(min(last - wanted, wanted - first))
-    return scores
 
 
 @pytest.mark.parametrize("seed", range(60))
@@ -39,7 +23,7 @@ def test_scores_are_those_of_the_definition_and_none_that_is_near_is_missed(seed
     counts = Counts(int(groups), int(size), group, place - 1, held[group, place])
     low = rng.integers(0, size, groups) if seed % 3 else np.zeros(groups, dtype=int)
     high = np.array([rng.integers(one, size) for one in low]) if seed % 3 else low + size - 1
-    expected = np.array([by_definition(one, p, points) for one in numbers])
+    expected = np.array([signed_scores(one, p, points) for one in numbers])
     inside = (np.arange(size) >= low[:, None]) & (np.arange(size) <= high[:, None])
     best = np.where(inside, expected, -np.inf).max(axis=1, keepdims=True)
 

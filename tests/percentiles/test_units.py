@@ -205,20 +205,3 @@ def test_integers_that_floats_do_not_hold_have_a_difference_in_arrow():
     table = pa.table({"end": [*[9] * 50, -(2**63)], "start": [*[2] * 50, 1]})
 
     assert query.release(table).answer == (7.0,)
-
-
-def test_the_categories_of_a_column_are_in_no_message():
-    table = pl.DataFrame({"f": pl.Series([], dtype=pl.Enum(["private"]))})
-    query = dp.Percentiles(
-        column="f",
-        p=50,
-        lower=date(2020, 1, 1),
-        upper=date(2020, 1, 9),
-        step=DAY,
-        epsilon=1.0,
-        neighbours="add-remove",
-    )
-
-    with pytest.raises(ColumnError) as caught:
-        query.release(table)
-    assert "private" not in str(caught.value)

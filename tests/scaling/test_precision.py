@@ -11,7 +11,7 @@ import dpselect as dp
 from dpselect import scaling
 from dpselect.draws import grid
 from dpselect.scaling.pairwise import FLOOR
-from support.strategies import exact_scores
+from support.strategies import dampened_by_definition, exact_scores
 
 EDGE = dp.Neighbours.EDGE
 PAID = Fraction(2) ** -49
@@ -93,16 +93,6 @@ def test_generalized_errs_by_what_the_grid_pays_for(scores, widths, t):
     assert_paid(scaling.generalized(objective, t), expected)
 
 
-def dampened_exactly(value, widths):
-    """Definition 12 for a value >= 0, with the last of the widths from there on."""
-    start, steps = Fraction(0), 0
-    for width in widths[:-1]:
-        if start + width > value:
-            return steps + (value - start) / width
-        start, steps = start + width, steps + 1
-    return steps + (value - start) / widths[-1]
-
-
 def widths_exactly(sensitivity, rows, floor=Fraction(0)):
     distances = range(sensitivity.horizon + 1)
     return [
@@ -137,8 +127,7 @@ def test_pairwise_errs_by_what_the_grid_pays_for(objective):
 
     def ahead(r, j):
         widths = widths_exactly(sensitivity, [r, j], floor)
-        gap = exact[r] - exact[j]
-        return dampened_exactly(abs(gap), widths) * (1 if gap >= 0 else -1)
+        return dampened_by_definition(exact[r] - exact[j], widths)
 
     expected = [
         min(ahead(r, j) for j in range(len(exact)) if j != r) for r in range(len(exact))
@@ -225,11 +214,11 @@ def test_dampened_errs_by_what_the_grid_pays_for(anchors, objective, data):
     anchor = data.draw(st.sampled_from(anchors))
     if objective.sensitivity.horizon == 0:
         return
-    gaps = [u - Fraction(anchor or 0) for u in exact_scores(objective)]
     expected = [
-        dampened_exactly(abs(u), widths_exactly(objective.sensitivity, [r]))
-        * (1 if u >= 0 else -1)
-        for r, u in enumerate(gaps)
+        dampened_by_definition(
+            u - Fraction(anchor or 0), widths_exactly(objective.sensitivity, [r])
+        )
+        for r, u in enumerate(exact_scores(objective))
     ]
     found = scaling.dampened if anchor is None else partial(scaling.anchored, anchor=anchor)
 

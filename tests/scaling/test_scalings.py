@@ -1,4 +1,4 @@
-"""Each scaling against its definition, one candidate and one distance at a time."""
+"""Shifted and pairwise scores against their definitions; `test_precision` has all others."""
 
 from functools import partial
 from importlib import import_module
@@ -27,36 +27,6 @@ def dampened_difference(objective, r, other, combine):
         objective.scores[r] - objective.scores[other],
         widths_of(objective.sensitivity, len(objective), r, other, combine=combine),
     )
-
-
-@pytest.mark.slow
-@given(element_objectives())
-def test_dampened_is_definition_12(objective):
-    assert scaling.dampened(objective) == pytest.approx(
-        dampened_each(objective, objective.scores)
-    )
-
-
-@pytest.mark.slow
-@given(element_objectives(), st.integers(-40, 40))
-def test_anchored_dampens_the_distance_to_the_anchor(objective, anchor):
-    expected = dampened_each(objective, objective.scores - anchor)
-
-    assert scaling.anchored(objective, anchor) == pytest.approx(expected)
-
-
-@given(element_objectives())
-def test_by_global_divides_by_the_bound_up_to_a_translation(objective):
-    expected = objective.scores / objective.sensitivity.bound
-
-    assert scaling.by_global(objective) == pytest.approx(expected - expected.max())
-
-
-@given(element_objectives(monotone=True))
-def test_by_global_doubles_monotone_scores(objective):
-    expected = 2 * objective.scores / objective.sensitivity.bound
-
-    assert scaling.by_global(objective) == pytest.approx(expected - expected.max())
 
 
 @pytest.mark.slow
@@ -98,20 +68,6 @@ def test_pairwise_is_the_least_dampened_difference(objectives, pairs, monotone, 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pairwise, "PAIRS", pairs)
         assert scaling.pairwise(objective) == pytest.approx(least_dampened(objective))
-
-
-@given(st.lists(st.integers(-20, 20), min_size=1, max_size=6), st.floats(0, 4), st.data())
-def test_generalized_is_the_least_penalised_lead(scores, t, data):
-    n = len(scores)
-    bounds = data.draw(st.lists(st.floats(0.1, 5), min_size=n, max_size=n))
-    objective = dp.Objective(scores, dp.GlobalSensitivity(bounds, EDGE))
-    penalised = [u - t * bound for u, bound in zip(scores, bounds, strict=True)]
-    expected = [
-        min((penalised[r] - penalised[j]) / (bounds[r] + bounds[j]) for j in range(n))
-        for r in range(n)
-    ]
-
-    assert scaling.generalized(objective, t) == pytest.approx(expected, abs=1e-9)
 
 
 def test_the_worked_example_5():

@@ -8,6 +8,7 @@ import dpselect as dp
 from dpselect.networks.betweenness import by_codegrees
 from dpselect.networks.density import by_spread
 from dpselect.sensitivity import weighted_sum
+from dpselect.trees import InformationGainSensitivity, true_positive_rate
 from support.strategies import quarters, sum_by_definition
 
 EDGE = dp.Neighbours.EDGE
@@ -40,8 +41,27 @@ def every_kind(draw):
     return kinds[draw(st.sampled_from(sorted(kinds)))]
 
 
-@given(every_kind(), st.lists(st.integers(0, 14), min_size=4, max_size=4))
-def test_cumulative_adds_the_values_below_the_distance(sensitivity, distances):
+@st.composite
+def of_records(draw):
+    """That of the gain of four columns, or of the rates of four trees, of few records."""
+    rng, horizon = np.random.default_rng(draw(st.integers(0, 10**6))), draw(st.integers(1, 9))
+    if draw(st.booleans()):
+        tables = [rng.integers(0, top, (rng.integers(1, 4), 3)) for top in (2, 3, 6, 10)]
+        return InformationGainSensitivity(tables, 100, horizon)
+    total = draw(st.integers(0, 12))
+    rates = true_positive_rate(
+        rng.integers(0, total + 1, 4), total, horizon=horizon, neighbours="add-remove"
+    )
+    return rates.sensitivity
+
+
+every_one = pytest.mark.parametrize("made", [every_kind(), of_records()], ids=["any", "counts"])
+
+
+@every_one
+@given(st.data(), st.lists(st.integers(0, 14), min_size=4, max_size=4))
+def test_cumulative_adds_the_values_below_the_distance(made, data, distances):
+    sensitivity = data.draw(made)
     expected = [sum_by_definition(sensitivity, t, r, 4) for r, t in enumerate(distances)]
 
     assert sensitivity.cumulative(np.array(distances)) == pytest.approx(expected)
@@ -50,8 +70,10 @@ def test_cumulative_adds_the_values_below_the_distance(sensitivity, distances):
     )
 
 
-@given(every_kind())
-def test_shortfall_adds_what_is_missing_to_the_bound(sensitivity):
+@every_one
+@given(st.data())
+def test_shortfall_adds_what_is_missing_to_the_bound(made, data):
+    sensitivity = data.draw(made)
     expected = [
         sensitivity.horizon * sensitivity.bound
         - sum_by_definition(sensitivity, sensitivity.horizon, r, 4)
@@ -61,9 +83,10 @@ def test_shortfall_adds_what_is_missing_to_the_bound(sensitivity):
     assert np.broadcast_to(sensitivity.shortfall(), 4) == pytest.approx(expected)
 
 
-@given(every_kind(), st.lists(st.floats(0, 60), min_size=4, max_size=4))
-def test_locate_brackets_every_height(sensitivity, heights):
-    heights = np.array(heights)
+@every_one
+@given(st.data(), st.lists(st.floats(0, 60), min_size=4, max_size=4))
+def test_locate_brackets_every_height(made, data, heights):
+    sensitivity, heights = data.draw(made), np.array(heights)
     steps, start, width = sensitivity.locate(heights)
 
     assert (steps <= sensitivity.horizon).all()
@@ -76,8 +99,10 @@ def test_locate_brackets_every_height(sensitivity, heights):
         assert i == sensitivity.horizon or heights[r] <= below + width[r] + 1e-9
 
 
-@given(every_kind())
-def test_the_bound_holds_everywhere_and_from_the_horizon_on_exactly(sensitivity):
+@every_one
+@given(st.data())
+def test_the_bound_holds_everywhere_and_from_the_horizon_on_exactly(made, data):
+    sensitivity = data.draw(made)
     horizon = sensitivity.horizon
 
     assert all((sensitivity.at(t) <= sensitivity.bounds).all() for t in range(horizon))
@@ -94,14 +119,16 @@ def test_sums_over_many_distances_lose_no_digits():
     assert float(table.cumulative(100_000)[0]) == pytest.approx(10_000, rel=1e-15)
 
 
+@every_one
 @given(
-    every_kind(),
+    st.data(),
     st.permutations(range(4)),
     st.lists(st.floats(0, 60), min_size=4, max_size=4),
     st.lists(st.integers(0, 14), min_size=4, max_size=4),
 )
-def test_some_candidates_have_the_sums_of_the_whole(whole, order, heights, distances):
+def test_some_candidates_have_the_sums_of_the_whole(made, data, order, heights, distances):
     positions, heights, distances = np.array(order[:3]), np.array(heights), np.array(distances)
+    whole = data.draw(made)
     some = whole.take(positions)
 
     for t in range(9):

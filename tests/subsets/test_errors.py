@@ -8,36 +8,24 @@ import pytest
 
 from dpselect.subsets import Subset
 from dpselect.subsets.schemes import SHARES, best_share
+from support.subset_definitions import chances_of_sizes, trimmed
 
 
 def counted(released, members):
     return len(released - members), len(members - released)
 
 
-def law_of_size(noisy, d, n, scale):
-    """Return the chance of a size, by discrete Laplace noise that is clipped to 0 and n."""
-    q = exp(-1 / scale)
-    if noisy in {0, n}:
-        return q ** abs(noisy - d) / (1 + q)
-    return (1 - q) / (1 + q) * q ** abs(noisy - d)
-
-
 def by_enumeration(query, d, size):
     """Return the mean errors of a release of so many names, over everything that is drawn."""
     n, members = query.n, frozenset(range(d))
     law = replace(query.design().retrieval, d=size).distribution().masses()
-    trimmed = (
-        [frozenset(some) for some in combinations(range(d), size)]
-        if size <= d
-        else [members | set(more) for more in combinations(range(d, n), size - d)]
-    )
-    found = [0.0, 0.0]
-    for start in trimmed:
+    found, starts = [0.0, 0.0], trimmed(members, size, n)
+    for start in starts:
         outputs = [frozenset(one) for one in combinations(range(n), size)]
         at = [[one for one in outputs if len(start - one) == a] for a in range(len(law))]
         for chance, some in zip(law, at, strict=True):
             for one in some:
-                weight = chance / len(some) / len(trimmed)
+                weight = chance / len(some) / len(starts)
                 for place, number in enumerate(counted(one, members)):
                     found[place] += weight * number
     return found
@@ -47,7 +35,7 @@ def by_enumeration(query, d, size):
 def test_errors_are_the_means_over_everything_that_is_drawn(d):
     n = 6
     query = Subset(n=n, epsilon=1.5, size_share=0.4)
-    chances = [law_of_size(size, d, n, query.design().retrieval.scale) for size in range(n + 1)]
+    chances = chances_of_sizes(d, n, 1 / query.design().retrieval.scale)
     means = [by_enumeration(query, d, size) for size in range(n + 1)]
 
     for place, stated in enumerate(query.errors(d)):

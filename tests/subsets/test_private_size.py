@@ -4,7 +4,7 @@ from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations, product
-from math import exp, log
+from math import log
 
 import numpy as np
 import pytest
@@ -12,38 +12,20 @@ import pytest
 from dpselect.draws.exact import noisy_counts
 from dpselect.subsets import Subset
 from dpselect.subsets.subset import SMALLEST_SIZE_EPSILON
-
-
-def trimmed_law(subset, size, n):
-    """The law of a subset brought to a size at random, over subsets of that size."""
-    if size <= len(subset):
-        results = [frozenset(s) for s in combinations(sorted(subset), size)]
-    else:
-        others = sorted(set(range(n)) - subset)
-        results = [subset | set(extra) for extra in combinations(others, size - len(subset))]
-    return {result: 1 / len(results) for result in results}
+from support.subset_definitions import chances_of_sizes, trimmed
 
 
 def law_of_release(subset, query):
     """The exact law of a release, summed over the noisy sizes, by output."""
     design, n = query.design(), query.n
-    q = exp(-design.plan.spends[0].epsilon)
+    chances = chances_of_sizes(len(subset), n, design.plan.spends[0].epsilon)
     law = Counter()
-    for size in range(n + 1):
-        below = size == 0
-        above = size == n
-        shift = size - len(subset)
-        if below:
-            mass = q ** len(subset) / (1 + q)
-        elif above:
-            mass = q ** (n - len(subset)) / (1 + q)
-        else:
-            mass = (1 - q) / (1 + q) * q ** abs(shift)
+    for size, chance in enumerate(chances):
         retrieval = replace(design.retrieval, d=size)
         weights = np.exp(retrieval.distribution().log_weights())
-        for trimmed, p in trimmed_law(subset, size, n).items():
-            for output in map(frozenset, combinations(range(n), size)):
-                law[output] += mass * p * weights[len(trimmed - output)]
+        starts = trimmed(subset, size, n)
+        for start, output in product(starts, map(frozenset, combinations(range(n), size))):
+            law[output] += chance / len(starts) * weights[len(start - output)]
     return law
 
 

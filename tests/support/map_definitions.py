@@ -41,6 +41,14 @@ def share(cell, query):
     return Fraction(across * along) / ((cell[2] - cell[0]) * (cell[3] - cell[1]))
 
 
+def shares(partition, areas):
+    """Return the share of each cell that each area covers, both in a square with sides of 1."""
+    x0, y0, x1, y1 = partition.rectangles().T
+    low_x, low_y, high_x, high_y = areas.T[:, :, None]
+    across = np.clip(np.minimum(x1, high_x) - np.maximum(x0, low_x), 0, None) / (x1 - x0)
+    return across * np.clip(np.minimum(y1, high_y) - np.maximum(y0, low_y), 0, None) / (y1 - y0)
+
+
 def inside(x, y, rectangle):
     """Whether a point lies in a half-open rectangle."""
     return rectangle[0] <= x < rectangle[2] and rectangle[1] <= y < rectangle[3]

@@ -1,13 +1,12 @@
 """The ranks of candidates in any order, as by definition, and laws of one percentile."""
 
-from math import exp
-
 import numpy as np
 
 from dpselect.draws.above_threshold import stop_probabilities
 from dpselect.percentiles.choice import LARGEST, size_of
 from dpselect.percentiles.methods import ByRank
 from dpselect.percentiles.reading import counts_in
+from support.noise import laplace
 
 
 def ranks_in(data, points, column=None, users=None):
@@ -30,10 +29,8 @@ def law_of(single, counts):
 
 def law_of_sizes(records, scale):
     """Return the probabilities of the sizes of noisy numbers."""
-    noise = np.arange(-2000, 2001)
-    masses = np.exp(-abs(noise) / scale) * (1 - exp(-1 / scale)) / (1 + exp(-1 / scale))
     found = np.zeros(LARGEST + 1)
-    np.add.at(found, size_of(records + noise), masses)
+    np.add.at(found, size_of(records + np.arange(-2000, 2001)), laplace(scale, 2000))
     return found
 
 

@@ -73,6 +73,13 @@ def several_objectives(draw, *, most=4, most_candidates=7):
     ]
 
 
+def dominates(a, b, dominance="standard"):
+    """Definition 4.3, which prints the weak kind, and the two others."""
+    if dominance == "strict":
+        return all(x > y for x, y in zip(a, b, strict=True))
+    return all(x >= y for x, y in zip(a, b, strict=True)) and (dominance == "weak" or a != b)
+
+
 def sum_by_definition(sensitivity, distance, candidate, size):
     """The first ``distance`` values of a sensitivity, added one by one."""
     values = (np.broadcast_to(sensitivity.at(j), size)[candidate] for j in range(distance))
@@ -80,27 +87,23 @@ def sum_by_definition(sensitivity, distance, candidate, size):
 
 
 def dampened_by_definition(value, widths):
-    """Definition 12 for one value, given the sensitivity at 0, 1, 2, ...
+    """Definition 12 for one value, given the sensitivity at 0, 1, 2, ..., the last one > 0.
 
-    ``widths(i)`` must become positive for some i. The value is in one interval from ``b_i``
-    on and below ``b_(i+1)``, of all integers ``i``, where ``b_(-i) = -b_i``.
+    It is that of the distance to 0, with the sign of the value: of all integers ``i`` the value
+    is in one interval from ``b_i`` on and below ``b_(i+1)``, where ``b_(-i) = -b_i``.
     """
-    if value >= 0:
-        start, i = 0.0, 0
-        while not start <= value < start + widths(i):
-            start, i = start + widths(i), i + 1
-        return i + (value - start) / widths(i)
-    end, i = 0.0, -1
-    while not end - widths(-i - 1) <= value < end:
-        end, i = end - widths(-i - 1), i - 1
-    return i + (value - (end - widths(-i - 1))) / widths(-i - 1)
+    sign, left = (1, value) if value >= 0 else (-1, -value)
+    for steps, width in enumerate(widths[:-1]):
+        if left < width:
+            return sign * (steps + left / width)
+        left -= width
+    return sign * (len(widths) - 1 + left / widths[-1])
 
 
 def widths_of(sensitivity, size, *candidates, combine=sum):
-    """The sensitivity of one candidate, or of a pair, as a function of the distance."""
-    return lambda t: combine(
-        [float(np.broadcast_to(sensitivity.at(t), size)[r]) for r in candidates]
-    )
+    """The sensitivity of one candidate, or of a pair, at all distances up to the horizon."""
+    every = (np.broadcast_to(sensitivity.at(t), size) for t in range(sensitivity.horizon + 1))
+    return [combine([float(one[r]) for r in candidates]) for one in every]
 
 
 def exact_scores(objective):

@@ -1,18 +1,33 @@
-"""The least delta of subset retrieval, by linear programs over all mechanisms."""
+"""The least delta of subset retrieval by linear programs, and the law of a private size."""
 
-from itertools import product
+from itertools import combinations, product
 from math import comb, exp
 
 import numpy as np
 from scipy.optimize import linprog
 
 from dpselect.subsets import Subset
+from support.noise import laplace
 
 
 def optimal_delta(n, d, beta, *, epsilon, failure=0.0):
     """The delta of the optimal scheme."""
     optimal = Subset(n=n, d=d, beta=beta, epsilon=epsilon, failure=failure, scheme="optimal")
     return optimal.delta_at()
+
+
+def chances_of_sizes(d, n, epsilon):
+    """Return the law of a size with discrete Laplace noise that is clipped to 0 and n."""
+    sizes = d + np.arange(-99, 100)
+    return np.bincount(sizes.clip(0, n), laplace(1 / epsilon, 99), n + 1)
+
+
+def trimmed(subset, size, n):
+    """Return all subsets of a size that one is brought to, each as likely as the others."""
+    if size <= len(subset):
+        return [frozenset(some) for some in combinations(sorted(subset), size)]
+    others = sorted(set(range(n)) - subset)
+    return [subset | set(more) for more in combinations(others, size - len(subset))]
 
 
 def least_delta(n, d, beta, epsilon, failure):

@@ -36,7 +36,9 @@ def test_the_categories_of_an_enum_are_in_no_message():
     made = pl.DataFrame({"f": pl.Series(["a"], dtype=pl.Enum(["a", TEXT])), "g": [1]})
     record = dp.PercentileRecord(column="f", p=50, upper=9, epsilon=1.0)
     nodes = {"nodes": 9, "source": "f", "target": "g", "k": 1, "metric": "degree"}
-    for query in (record, dp.TopNodes(**nodes, epsilon=1.0)):
+    ends = {"lower": date(2020, 1, 1), "upper": date(2020, 1, 9), "step": timedelta(1)}
+    days = dp.Percentiles(column="f", p=50, **ends, **AR)
+    for query in (record, days, dp.TopNodes(**nodes, epsilon=1.0)):
         for data in (made, made.lazy(), made.with_columns(pl.struct("f").alias("f"))):
             with observed() as seen:
                 query.release(data)

@@ -35,13 +35,6 @@ def table(request, tmp_path):
     }[request.param]()
 
 
-def test_rows_stay_together(table):
-    read = tables.read_columns(table, numeric=["age"], plain=["who"])
-    assert read.columns == ["age", "who"]
-    assert read["who"].to_list() == ["ada", "bob", "cy"]
-    assert tables.series_numbers(read["age"]).tolist() == [30, 40, 50]
-
-
 def test_a_missing_column_is_named_with_those_that_a_schema_declares(table, request):
     """The first line of a text file may be a record."""
     of_text = request.node.callspec.params["table"].lower() == "csv"

@@ -7,7 +7,6 @@ from math import log2
 import numpy as np
 import pytest
 
-import dpselect as dp
 from dpselect.scaling import by_global, pairwise
 from dpselect.trees import InformationGainSensitivity
 from dpselect.trees.criteria import objective_of
@@ -104,30 +103,6 @@ def test_scores_equal_the_definition_and_move_one_way(criterion, u):
         for i in range(4):
             more = (*cells[:i], cells[i] + 1, *cells[i + 1 :])
             assert sign * (scored(more, 2, u) - scored(cells, 2, u)) >= -1e-12
-
-
-def some_tables():
-    rng = np.random.default_rng(5)
-    return [rng.integers(0, top, (int(rng.integers(1, 4)), 3)) for top in (2, 9, 30, 60, 4)]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("horizon", [0, 1, 17, 150, 400])
-def test_sums_and_intervals_equal_the_generic_ones(horizon):
-    fast = InformationGainSensitivity(some_tables(), 300, horizon)
-    slow = dp.ElementSensitivity(
-        fast._local, fast.bound, dp.Neighbours.ADD_REMOVE, horizon=horizon
-    )
-    heights = np.array([0.0, 3.0, 50.0, 700.0, 5000.0])
-
-    for t in (0, 1, 2, 30, 200, 500):
-        assert fast.cumulative(t) == pytest.approx(slow.cumulative(t), abs=1e-8)
-    assert fast.cumulative(np.arange(5) * 70) == pytest.approx(
-        slow.cumulative(np.arange(5) * 70), abs=1e-8
-    )
-    assert fast.shortfall() == pytest.approx(np.broadcast_to(slow.shortfall(), 5), abs=1e-8)
-    for found, expected in zip(fast.locate(heights), slow.locate(heights), strict=True):
-        assert found == pytest.approx(expected, abs=1e-8)
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 from hypothesis import given, strategies as st
 
+import dpselect as dp
 from dpselect.trees import (
     Bins,
     Categories,
@@ -18,6 +19,7 @@ from dpselect.trees import (
 )
 from dpselect.trees.counts import MemoryCounts
 from dpselect.trees.domains import Schema
+from support.strategies import dominates
 from support.trees_definitions import Recording, add_remove, counted
 
 SELECTIONS = ["weighted-sum", "pareto", "margin"]
@@ -187,22 +189,6 @@ def pareto_of_trees(dominance, rate_bound):
     return found
 
 
-def front_is_admissible(found):
-    """Definition 6, over records added and removed; a database with itself as well."""
-    n = len(TREES)
-    for cells, objective in found.items():
-        here = [np.broadcast_to(objective.sensitivity.at(t), n) for t in range(5)]
-        for near in [cells, *add_remove(cells)]:
-            if near not in found:
-                continue
-            if (here[0] < np.abs(objective.scores - found[near].scores)).any():
-                return False
-            for t, further in enumerate(here[1:]):
-                if (further < found[near].sensitivity.at(t)).any():
-                    return False
-    return True
-
-
 def rates(cells, name):
     """Both rates of a tree, by their definition; 0 where a class has no record."""
     of_class = [(cells[label], cells[2 + label]) for label in (0, 1)]
@@ -213,18 +199,13 @@ def rates(cells, name):
     ]
 
 
-def dominates(a, b, dominance):
-    if dominance == "strict":
-        return all(x > y for x, y in zip(a, b, strict=True))
-    return all(x >= y for x, y in zip(a, b, strict=True)) and (dominance == "weak" or a != b)
-
-
 @pytest.mark.parametrize("rate_bound", RATE_BOUNDS)
 @pytest.mark.parametrize("dominance", ["weak", "standard", "strict"])
 def test_every_kind_of_dominance_has_its_scores_and_is_admissible(dominance, rate_bound):
     found = pareto_of_trees(dominance, rate_bound)
 
-    assert front_is_admissible(found)
+    report = dp.audit.check_admissible(found.get, DATABASES, lambda x, y: y in add_remove(x))
+    report.raise_if_failed()
     for cells, objective in found.items():
         points = [rates(cells, name) for name in TREES]
         scores = [

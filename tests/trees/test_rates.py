@@ -46,29 +46,6 @@ def test_the_sensitivity_under_substitution_equals_the_definition(cells):
     assert found == pytest.approx(by_definition((*cells, 50), 4, substitute, rate), abs=1e-12)
 
 
-@pytest.mark.parametrize("horizon", [0, 1, 3, 9, 40])
-@pytest.mark.parametrize("total", [0, 1, 2, 7, 20])
-def test_sums_equal_the_generic_ones(total, horizon):
-    hits = np.arange(total + 1)
-    rates = trees.true_positive_rate(hits, total, horizon=horizon, neighbours="add-remove")
-    fast = rates.sensitivity
-    slow = dp.ElementSensitivity(
-        lambda t: np.broadcast_to(fast._local(t), hits.shape),
-        1.0,
-        ADD_REMOVE,
-        horizon=horizon,
-    )
-
-    for t in (0, 1, 2, 5, 19, 20, 21, 60):
-        assert np.broadcast_to(fast.cumulative(t), hits.shape) == pytest.approx(
-            np.broadcast_to(slow.cumulative(t), hits.shape), abs=1e-9
-        )
-        assert (fast.sums(np.array([t, 3]))[0] == fast.cumulative(t)).all()
-    assert np.broadcast_to(fast.shortfall(), hits.shape) == pytest.approx(
-        np.broadcast_to(slow.shortfall(), hits.shape), abs=1e-9
-    )
-
-
 def both(hits, totals, weights, horizon=2**20):
     fast = trees.WeightedRatesSensitivity(
         np.array(hits), np.array(totals), np.array(weights), horizon

@@ -6,7 +6,6 @@ err by as much as that part of it. With 400 draws each fails by chance with a pr
 most 1e-6.
 """
 
-import re
 from dataclasses import dataclass
 from statistics import NormalDist
 
@@ -15,7 +14,6 @@ import pytest
 from scipy import stats
 
 import dpselect as dp
-from dpselect.percentiles.prediction import expected
 from support.packages import brought
 
 PRICE = {"epsilon": 1.0, "neighbours": "add-remove"}
@@ -41,37 +39,6 @@ def test_the_rules_tell_a_wrong_error():
     assert not holds(met, np.quantile(met, 0.85))
     assert narrow(met, np.quantile(met, 0.95))
     assert not narrow(met, 2 * met.max())
-
-
-def shapes(n):
-    """Return shares of a range by shape, as the page of a prediction names them."""
-    at = (np.arange(n) + 0.5) / n
-    return {
-        "even": at,
-        "normal": np.clip(stats.norm.ppf(at, 0.5, 1 / 6), 0, 1),
-        "falling": np.minimum(-np.log1p(-at) / 6, 1),
-        "lognormal": np.minimum(np.exp(1.2 * stats.norm.ppf(at)) / 30, 1),
-        "Pareto": np.minimum(((1 - at) ** (-1 / 1.5) - 1) / 30, 1),
-    }
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("records", "upper"), [(300, 1000), (5000, 10**6)])
-@pytest.mark.parametrize("p", [(50,), (90,), (99,), (25, 75), (50, 90), (10, 50, 90)])
-def test_predicted_errors_of_percentiles(p, records, upper):
-    query = dp.Percentiles(p=p, upper=upper, step=1, assumed_records=records, **PRICE)
-    errors = {}
-    for name, shares in shapes(records).items():
-        values = upper * shares
-        found = np.array([query.release(values).answer for _ in range(100)], dtype=float)
-        errors[name] = np.abs(found - np.percentile(values, p))
-    stated = re.findall(r"p[0-9]+ ([0-9,.e+]+)(?:, | for )", expected(query, [records]))
-    for at, bound in enumerate(float(one.replace(",", "")) for one in stated):
-        # Two digits are printed. The candidates are whole numbers, and a percentile between two
-        # records may be nearer to that of the other one.
-        for name, met in errors.items():
-            assert holds(met[:, at], bound * 1.05 + 1), (name, p[at], bound)
-        assert any(narrow(met[:, at], bound - 0.5) for met in errors.values()), (p[at], bound)
 
 
 def tied(best, others, gap):

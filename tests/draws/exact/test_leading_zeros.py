@@ -72,53 +72,69 @@ def test_words_begin_with_zeros_each_on_its_own(monkeypatch):
 
 
 class Told:
-    """Draws of which the outcomes are asked for."""
+    """Draws of which the outcomes are asked for: of the row in the middle, others are sure."""
 
     def __init__(self, ask):
-        self.ask, self.zeros = lambda law: np.array([ask(law)]), 0
+        self.ask, self.zeros = ask, 0
 
     def geometric(self, size, scale):
-        if scale != FEW:
-            return np.zeros(size, dtype=int)
-        # Nothing has more trials.
-        law = {more: (1 - exp(-1 / FEW)) * exp(-more / FEW) for more in range(9)}
-        return self.ask(law | {9: exp(-9 / FEW)})
+        found = np.zeros(size, dtype=int)
+        if scale == FEW:
+            # Nothing has more trials.
+            law = {more: (1 - exp(-1 / FEW)) * exp(-more / FEW) for more in range(9)}
+            found[size // 2] = self.ask(law | {9: exp(-9 / FEW)})
+        return found
 
     def kept(self, zeros):
-        if zeros.size == 0:
-            return zeros == 0
-        [self.zeros] = zeros.tolist()
-        chance = kept_chance(self.zeros) if self.zeros else 1.0
-        return self.ask({True: chance, False: 1 - chance})
+        found = np.ones(zeros.size, dtype=bool)
+        if zeros.size:
+            self.zeros = int(zeros[zeros.size // 2])
+            chance = kept_chance(self.zeros) if self.zeros else 1.0
+            found[zeros.size // 2] = self.ask({True: chance, False: 1 - chance})
+        return found
 
     def reached(self, gaps, _, scale):
-        if gaps.size == 0:
-            return gaps == 0
-        chance = min(exp(-gaps[0] / scale), 1.0) * 2.0**self.zeros
-        assert chance <= 1 + 1e-12
-        return self.ask({True: chance, False: 1 - chance})
+        found = gaps <= 0
+        if gaps.size:
+            chance = min(exp(-gaps[gaps.size // 2] / scale), 1.0) * 2.0**self.zeros
+            assert chance <= 1 + 1e-12
+            found[gaps.size // 2] = self.ask({True: chance, False: 1 - chance})
+        return found
 
 
 @pytest.mark.parametrize(
-    ("values", "lowered"),
+    ("values", "lowered", "steps"),
     [
-        ([-5, -5, -5, -3], [0, 0, 1, 0]),
-        ([-6, -6, -3, -3], [1, 0, 4, 0]),
-        ([-5, -4, -4, 3], [2, 0, 3, 1]),
-        ([-9, -9, 5, 5], [0, 0, 0, 0]),
+        ([-5, -5, -5, -3], [0, 0, 1, 0], 64),
+        ([-5, -5, -5, -3], [0, 0, 1, 0], 1),
+        ([-6, -6, -3, -3], [1, 0, 4, 0], 1),
+        ([-5, -4, -4, 3], [2, 0, 3, 1], 64),
+        ([-9, -9, 5, 5], [0, 0, 0, 0], 64),
     ],
 )
-def test_stops_of_runs_have_the_law_of_the_first_query_above(values, lowered, monkeypatch):
-    """The noise on the threshold is given; every other draw is enumerated."""
+def test_stops_of_runs_have_the_law_of_the_first_query_above(
+    values, lowered, steps, monkeypatch
+):
+    """The noise on the threshold is given; every other draw is enumerated.
+
+    Before the first query and after the last one are others, which are not asked. The rows
+    before and after this one stop at once.
+    """
     scale, size = 2.0, len(values)
-    values, lowered = np.array(values), np.array(lowered)
-    first = np.flatnonzero(np.diff(values, prepend=99))
-    none = np.zeros(1, dtype=int)
+    values, lowered = np.array([9, *values, 9]), np.array([0, *lowered, 0])
+    first, one = 1 + np.flatnonzero(np.diff(values[1:-1], prepend=99)), np.ones(3, dtype=int)
     runs = above_threshold.Runs(
-        np.zeros_like(first), first, values[first], none, none + size, lowered
+        np.repeat([0, 1, 2], [1, first.size, 1]),
+        np.array([1, *first, 1]),
+        np.array([99, *values[first], 99]),
+        one,
+        one + size,
+        lowered,
     )
-    assert np.asarray(runs).tolist() == [(values - lowered).tolist()]
+    values, lowered = values[1:-1], lowered[1:-1]
+    assert np.asarray(runs)[1, 1:-1].tolist() == (values - lowered).tolist()
     monkeypatch.setattr(above_threshold, "BLOCK", 0)
+    monkeypatch.setattr(above_threshold, "STEPS", steps)
     monkeypatch.setattr(above_threshold, "TRIALS", FEW)
     monkeypatch.setattr(above_threshold, "RATES", rates())
 
@@ -126,9 +142,11 @@ def test_stops_of_runs_have_the_law_of_the_first_query_above(values, lowered, mo
         told = Told(ask)
         for name in ("geometric", "kept", "reached"):
             monkeypatch.setattr(above_threshold, name, getattr(told, name))
-        return int(above_threshold.first_above_of_each(runs, 0, 7.0, scale)[0])
+        found = above_threshold.first_above_of_each(runs, 0, 7.0, scale).tolist()
+        assert found[::2] == [1, 1]
+        return found[1]
 
     law = law_of(stop)
     above = np.exp(np.minimum(values - lowered, 0) / scale)
     right = above * np.cumprod([1, *(1 - above[:-1])])
-    assert [law[at] for at in range(size + 1)] == pytest.approx([*right, 1 - right.sum()])
+    assert [law[1 + at] for at in range(size + 1)] == pytest.approx([*right, 1 - right.sum()])

@@ -90,10 +90,3 @@ def test_a_sampler_that_raises_is_not_drawing_afterwards():
 
     assert seen(action) == ["dpselect.draws.exact.uniform.sample"]
     assert not samplers.drawing()
-
-
-def test_uniform_draws_keep_their_ranges():
-    assert {coin()[0] for _ in range(64)} == {False, True}
-    assert sorted(uniform.sample(range(5), 5)) == [0, 1, 2, 3, 4]
-    assert bernoulli.flipped([True, False], Fraction(0)) == [True, False]
-    assert bernoulli.flipped([True, False], Fraction(1)) == [False, True]

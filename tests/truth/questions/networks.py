@@ -5,6 +5,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from truth.calls import Call, Slack, best_first, released
+from truth.questions.combine import dominators, margins
 from truth.questions.objectives import ONLY_FLAT
 
 KARATE = list(nx.karate_club_graph().edges)
@@ -167,31 +168,23 @@ def dominated(every, _bounds, _metrics, weights):
     table = np.array(
         [[w * x for x in one.values()] for w, one in zip(weights, every, strict=True)]
     )
-    table = table.round(9)
-    beats = (table[:, :, None] >= table[:, None]).all(0) & (
-        table[:, :, None] > table[:, None]
-    ).any(0)
-    return dict(zip(every[0], -beats.sum(0), strict=True)), max(1, len(every[0]) - 1)
+    scores = -dominators(table.round(9))
+    return dict(zip(every[0], scores, strict=True)), max(1, len(every[0]) - 1)
 
 
-def margins(every, bounds, metrics, weights):
+def beaten(every, bounds, metrics, weights):
     """By how much each is beaten in all at once, in steps of both nodes; one for degrees."""
     both = [
         bound * (1 if name == "degree" else 2)
         for bound, name in zip(bounds, metrics, strict=True)
     ]
-    table = np.array(
-        [
-            [np.sign(w) * x / b for x in one.values()]
-            for w, one, b in zip(weights, every, both, strict=True)
-        ]
-    )
-    lead = (table[:, :, None] - table[:, None]).min(0)
-    np.fill_diagonal(lead, -np.inf)
-    return dict(zip(every[0], -lead.max(0), strict=True)), 1
+    table = [
+        [np.sign(w) * x for x in one.values()] for w, one in zip(weights, every, strict=True)
+    ]
+    return dict(zip(every[0], margins(np.array(table), both), strict=True)), 1
 
 
-COMBINED = {"weighted-sum": summed, "pareto": dominated, "margin": margins}
+COMBINED = {"weighted-sum": summed, "pareto": dominated, "margin": beaten}
 
 
 def in_fronts(answer, parts, slack):

@@ -400,7 +400,7 @@ def records_asked(draw):
 
 
 LARGE = st.sampled_from([1e3, 1e4, 1e6])
-small, of_numbers = ranges(most=200), ranges(kinds=("number",))
+of_numbers = ranges(kinds=("number",))
 
 
 QUESTIONS = {
