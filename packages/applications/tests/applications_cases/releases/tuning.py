@@ -28,7 +28,7 @@ def run(votes, names, epsilon):
 
 
 def one_vote_less(rng):
-    votes = "".join(rng.choice(list("abc"), 20))
+    votes = "".join(rng.choice(list("abc"), 20, p=[0.6, 0.2, 0.2]))
     return votes, votes[1:]
 
 
@@ -81,11 +81,6 @@ def search(relation, method):
     ]
 
 
-def led_votes(rng):
-    votes = "".join(rng.choice(list("abc"), 20, p=[0.6, 0.2, 0.2]))
-    return votes, votes[1:]
-
-
 def tally(votes):
     one_vote = dp.GlobalSensitivity(1, RELATION)
     return dp.Objective([votes.count(name) for name in "abc"], one_vote, "abc", monotone=True)
@@ -96,7 +91,7 @@ CASES = [
         name="StableArgmax",
         query=dp.StableArgmax(epsilon=1.0, delta=0.01, neighbours=RELATION),
         data=tally,
-        pair=led_votes,
+        pair=one_vote_less,
         delta=0.01,
     ),
     best(tuning.Geometric(mean=3)),
