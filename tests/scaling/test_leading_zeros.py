@@ -108,6 +108,17 @@ def test_ties_by_one_sensitivity_lead_each_other():
     assert scaling.pairwise(objective).tolist() == [2, 2, -3]
 
 
+def test_where_all_tie_no_distance_is_looked_at():
+    """There may be 2^40 of them."""
+
+    def few(t):
+        assert t < 9
+        return [1.0, 2.0]
+
+    several = dp.ElementSensitivity(few, 3.0, EDGE, horizon=2**40)
+    assert scaling.pairwise(dp.Objective([2.0, 2.0], several)).tolist() == [0, 0]
+
+
 def test_the_record_at_a_percentile_leads_where_no_other_can_replace_it():
     """The least of values at both ends; at 1e-17 its sensitivity is 1e-17, not 0."""
     still, moved = (percentile([x, 1.0], p=1, upper=1.0, horizon=9) for x in (0.0, 1e-17))

@@ -155,6 +155,8 @@ def _by_distance(objective: Objective) -> Values:
     leader = np.flatnonzero(~behind)
     leads = leader.size == 1  # equal leaders are 0 steps apart
     for t in range(horizon + 1):
+        if not behind.any():
+            break
         running.add(delta)
         delta = floored(objective.sensitivity.at(t), objective)
         lower, upper = scores.high - running.total, scores.high + running.total
@@ -176,8 +178,6 @@ def _by_distance(objective: Objective) -> Values:
         done = (parts <= 1) | (t == horizon)
         result[ends[done]] = -t - parts[done]
         behind[ends[done]] = False
-        if not behind.any():
-            break
     return result
 
 
