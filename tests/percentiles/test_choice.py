@@ -80,7 +80,7 @@ def test_the_choice_is_one_of_public_facts_and_the_number_of_records(
 @pytest.mark.parametrize(
     ("p", "records", "epsilon", "kind"),
     [
-        (50, 100, 0.1, OneByOne),
+        (50, 1, 0.1, OneByOne),
         (90, 200, 0.1, OneByOne),
         (90, 100, 0.09, ByBins),
         (99, 100, 0.9, ByBins),
@@ -91,7 +91,7 @@ def test_the_choice_is_one_of_public_facts_and_the_number_of_records(
     ids=str,
 )
 def test_few_candidates_are_all_counted_where_that_tells_more(p, records, epsilon, kind):
-    """Several, and one with less than one scale of noise beyond; by rank else."""
+    """Several, and one near an end with less than one scale of noise beyond; by rank else."""
     few, more = (
         chosen(p, records, points=np.arange(number), epsilon=epsilon) for number in (16.0, 17.0)
     )

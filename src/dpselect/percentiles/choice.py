@@ -18,7 +18,7 @@ first line that holds has the method of one percentile:
 
 | it is | method |
 | --- | --- |
-| of few candidates, with less than one scale of noise beyond | bins |
+| of few candidates, within ``TAIL`` of an end, with less than one scale beyond | bins |
 | not safe, or at most ``TAIL`` below 100 | AboveThreshold from the side of the few, if quiet |
 | safe | by rank |
 | in a narrow range | AboveThreshold from the other side, if quiet |
@@ -242,8 +242,9 @@ class AfterCount(Method):
         """Return whether noise would hide one that had all of epsilon, as bins have."""
         several = len(self.percents)
         if self._number <= FEWEST:
-            noise = scale_for(self.epsilon, self.records.changed)
-            return several > 1 or self._beyond(self.percents[0], records) < noise
+            [p, *more], noise = self.percents, scale_for(self.epsilon, self.records.changed)
+            is_tail = not TAIL < p < 100 - TAIL
+            return bool(more) or (is_tail and self._beyond(p, records) < noise)
         if self.epsilon >= EXACT * several.bit_length() * self.records.per_user:
             return False
         if self._number <= NARROW and any(
