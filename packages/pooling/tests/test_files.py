@@ -37,12 +37,15 @@ def test_the_collectors_file_is_the_design(tmp_path):
 
 
 def test_the_secret_is_in_one_file_that_only_its_owner_reads(tmp_path):
-    *shared, secret = pooling.Worksheet(SAMPLES, DESIGN, replaced=(2, 7)).write(tmp_path)
+    sheet = pooling.Worksheet(SAMPLES, DESIGN, replaced=(2, 7), states=(2, 2, 2, 0, 2, 1, 2))
+    *shared, secret, pools = sheet.write(tmp_path)
 
-    assert "SECRET" in secret.name
-    assert stat.S_IMODE(secret.stat().st_mode) == 0o600
+    for one in (secret, pools):
+        assert "SECRET" in one.name
+        assert stat.S_IMODE(one.stat().st_mode) == 0o600
     assert {stat.S_IMODE(path.stat().st_mode) for path in shared} == {0o644}
     assert [row["sample"] for row in rows(secret)] == ["S2", "S7"]
+    assert [row["pool"] for row in rows(pools)] == ["P0004", "P0006"]
     without = [
         p.read_bytes() for p in pooling.Worksheet(SAMPLES, DESIGN).write(tmp_path / "other")
     ]
