@@ -21,21 +21,6 @@ def test_a_plan_is_solved_backwards(run):
     assert row["people_needed"] == planner.people_for(question, epsilon=0.1, **asked)
 
 
-def test_a_plan_is_made_for_a_file(run, stays, tmp_path):
-    public = ("--data-is-public", *RELATION, "--json")
-    asked = ("--task", "percentile", "--column", "days", "--upper", 20)
-    values = run("plan", stays, *asked, "--p", 50, *public).json
-    kinds = run("plan", stays, "--task", "most-common", "--column", "name", *public).json
-    counted = tmp_path / "counts.csv"
-    # The stays: two people for each day, but for the missing one of day 7.
-    rows = "\n".join(f"{day},{2 - (day == 7)}" for day in range(20))
-    counted.write_text(f"days,people\n{rows}\n", encoding="utf-8")
-    again = run("plan", counted, *asked, "--p", 50, "--counts-column", "people", *public).json
-
-    assert values["mechanisms"] == again["mechanisms"]
-    assert kinds["mechanisms"][0]["error"] == 0
-
-
 def test_the_page_is_saved_or_opened(run, tmp_path, monkeypatch):
     opened = []
     monkeypatch.setattr("webbrowser.get", lambda: SimpleNamespace(open=opened.append))
