@@ -8,7 +8,7 @@ Source: Farias et al., PrivPareto, Algorithm 1 (DP-MOET).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, TypeAlias
@@ -25,12 +25,20 @@ Its nodes are numbered from the root on, each before those below it, yes first.
 """
 
 
-def nodes(tree: Individual | None, level: int = 0) -> Iterator[tuple[Individual | None, int]]:
-    """Yield the tree from every node down, and how many questions lead there."""
-    yield tree, level
-    if isinstance(tree, Split):
-        for below in tree.branches:
-            yield from nodes(below, level + 1)
+def nodes(tree: Any) -> list[tuple[Any, int]]:  # noqa: ANN401 -- or no tree
+    """Return the tree from every node down, and how many questions lead there."""
+    found, waiting = [], [(tree, 0)]
+    while waiting:
+        below, level = waiting.pop()
+        found.append((below, level))
+        if isinstance(below, Split):
+            waiting += [(one, level + 1) for one in reversed(below.branches)]
+    return found
+
+
+def size(tree: Individual) -> int:
+    """Return how many nodes a tree has."""
+    return 1 + sum(map(size, tree.branches)) if isinstance(tree, Split) else 1
 
 
 def depth(tree: Individual | None) -> int:
@@ -43,7 +51,7 @@ def replaced(tree: Individual, place: int, new: Individual) -> Individual:
     if not place or not isinstance(tree, Split):
         return new
     yes, no = tree.branches
-    inside = sum(1 for _ in nodes(yes))
+    inside = size(yes)
     if place <= inside:
         return Split(tree.column, tree.branch_of, (replaced(yes, place - 1, new), no))
     return Split(tree.column, tree.branch_of, (yes, replaced(no, place - 1 - inside, new)))
@@ -111,18 +119,20 @@ class Breeder:
 
     def cross(self, one: Individual, other: Individual) -> tuple[Individual, Individual]:
         """Exchange a random subtree of each for one of the other, cut to the depth allowed."""
-        here, mine, _ = self._anywhere(one)
-        there, theirs, _ = self._anywhere(other)
+        mine, theirs = nodes(one), nodes(other)
+        here, there = self._any_of(mine), self._any_of(theirs)
         return (
-            self.cut(replaced(one, here, theirs), self.max_depth),
-            self.cut(replaced(other, there, mine), self.max_depth),
+            self.cut(replaced(one, here, theirs[there][0]), self.max_depth),
+            self.cut(replaced(other, there, mine[here][0]), self.max_depth),
         )
 
     def mutated(self, tree: Individual) -> Individual:
         """Replace a random subtree by a full random one."""
-        place, _, level = self._anywhere(tree)
-        deepest = self.max_depth if self.mutates_to_max_depth else depth(tree)
-        return replaced(tree, place, self.random_tree(deepest - level))
+        every = nodes(tree)
+        place = self._any_of(every)
+        deepest = max(level for _, level in every)
+        questions = (self.max_depth if self.mutates_to_max_depth else deepest) - every[place][1]
+        return replaced(tree, place, self.random_tree(questions))
 
     def cut(self, tree: Individual, questions: int) -> Individual:
         """Replace what is deeper than that by random answers."""
@@ -133,11 +143,8 @@ class Breeder:
         yes, no = (self.cut(below, questions - 1) for below in tree.branches)
         return Split(tree.column, tree.branch_of, (yes, no))
 
-    def _anywhere(self, tree: Individual) -> tuple[int, Any, int]:
-        """Return a random node's number, the tree from it down, and its level."""
-        found = [*nodes(tree)]
-        place = int(self.rng.integers(len(found)))
-        return place, *found[place]
+    def _any_of(self, every: Sequence[object]) -> int:
+        return int(self.rng.integers(len(every)))
 
 
 @cache

@@ -113,7 +113,7 @@ class MemoryCounts(Counts):
             records: How many have each.
         """
         *codes, labels = np.unravel_index(cells, cells_of(schema))
-        return cls(schema, np.stack(codes).T, labels, records)
+        return cls(schema, np.stack(codes, axis=1), labels, records)
 
     def totals(self) -> Indices:
         return self._counted(self.labels, len(self.schema.classes))
