@@ -50,30 +50,14 @@ def request_of(clinic, query, policy=POLICY, **data):
         ("[data]", "[data]\nformat = 'parquet'", "[data] format"),
         ("[data]", "[data]\ncolumn_type = {days = 'date'}", "[data] column_type"),
         ("p = 50", "p = 50\nminus = 'income'", "[columns]"),
-        ("p = 50", "p = 50\nby = 'income'\ngroups = [1, 2]", "[columns]"),
         ("[data]", 'ledger = "mine.budget"\n[data]', "ledger"),
-        ("year = 2025", "income > 9", "[columns]"),
-        ("epsilon = 50.0", "epsilon = 50.5", "[release] epsilon"),
-        ("k = 1", "k = 1\ncandidates = ['heart', 'b']", "[columns.ward]"),
-        ("k = 1", "k = 1\nmax_per_user = 6", "[unit] max_per_user"),
-        ('"ward"', "'diagnosis'\ncandidates = ['a']", "[columns]"),
-        ('"days"', "'income'", "[columns]"),
         ('"days"', "'ward'", "[columns.ward]"),
-        ("p = 50", "p = 50\nby = 'diagnosis'\ngroups = ['a']", "[columns]"),
-        ("p = 50", "p = 50\nby = 'ward'\ngroups = ['b']", "[columns.ward]"),
         ("p = 50", "p = 50\nminus = 'year'", "[columns.days]"),
-        ("p = 50", "p = 50\nupper = 90", "[columns.days]"),
-        ("p = 50", "p = 50\nlower = -1", "[columns.days]"),
-        ("p = 50", "p = 50\nstep = 0.5", "[columns.days]"),
-        ("p = 50", "p = 50\ncandidates = [0.5, 7]", "[columns.days]"),
-        ("TopKeys", "Keys'\ndelta = 1e-5 #", "[release] delta"),
-        ("TopKeys", "Keys'\ndelta = 1e-6 #", "[columns.ward]"),
     ],
 )
 def test_what_widens_is_refused_with_its_clause(clinic, old, new, clause):
-    text = REQUEST.replace('"TopKeys"', "'TopKeys'").replace("max_per_user = 2\n", "")
-    text = text.replace("k = 1\n", "") if "Keys'" in new else text
-    (clinic / "wide.toml").write_text(text.replace(old, new, 1), encoding="utf-8")
+    """Random requests below are refused with the clauses of their queries."""
+    (clinic / "wide.toml").write_text(REQUEST.replace(old, new, 1), encoding="utf-8")
 
     with pytest.raises(PolicyError) as raised:
         dp.Request.read(clinic / "wide.toml")
@@ -320,30 +304,28 @@ def allows(column, value):
     )
 
 
-def within(policy, query, where):
-    """Return whether all that a query may release is within a policy, by its definition."""
+def broken(policy, query, where):
+    """Return the clauses that what a query may release is not within, by their definition."""
     unit, release, columns = policy["unit"], policy["release"], policy.get("columns")
-    of_rows = "user" not in unit or (query.user, query.max_per_user) in [
-        ("patient", rows) for rows in range(1, unit["max_per_user"] + 1)
-    ]
-    said = [getattr(query, one, None) for one in ("assumed_people", "assumed_records")]
-    claims = policy.get("claims", {})
-    of_claims = "claims" not in policy or said in (
-        [None, None],
-        [claims.get("assumed_people"), None],
-        [None, claims.get("assumed_records")],
-    )
-    read = [*released(query), *((one.split()[0], []) for one in where)]
-    return (
-        set(policy["data"]["where"]) <= set(where)
-        and str(query.plan.neighbours) == unit["neighbours"]
-        and type(query).__name__ in release["queries"]
-        and query.plan.epsilon <= release["epsilon"]
-        and query.plan.delta <= release["delta"]
-        and of_rows
-        and of_claims
-        and (columns is None or all(is_allowed(columns.get(name), one) for name, one in read))
-    )
+    plan, claims, asked = query.plan, policy.get("claims", {}), getattr(query, "user", None)
+    rows, most = getattr(query, "max_per_user", None), unit.get("max_per_user")
+    kept = {
+        "[data] where": set(policy["data"]["where"]) <= set(where),
+        "[unit] neighbours": str(plan.neighbours) == unit["neighbours"],
+        "[unit] user": unit.get("user") in {None, asked},
+        "[unit] max_per_user": None in {rows, most} or rows <= most,
+        "[release] queries": type(query).__name__ in release["queries"],
+        "[release] epsilon": plan.epsilon <= release["epsilon"],
+        "[release] delta": plan.delta <= release["delta"],
+    }
+    for one in ("assumed_people", "assumed_records"):
+        said = getattr(query, one, None)
+        kept[f"[claims] {one}"] = "claims" not in policy or said in {None, claims.get(one)}
+    for name, values in [*released(query), *((one.split()[0], []) for one in where)]:
+        clause = f"[columns.{name}]" if name in (columns or {}) else "[columns]"
+        allowed = columns is None or is_allowed(columns.get(name), values)
+        kept[clause] = kept.get(clause, True) and allowed
+    return {clause for clause, held in kept.items() if not held}
 
 
 def is_allowed(column, values):
@@ -373,8 +355,9 @@ def check_random_requests(number, seed):
             policy.check(request)
         except PolicyError as error:
             said = str(error)
-        assert within(tables, query, where) == (not said), (tables, query, where, said)
-        assert not said or "(policy " in said
+        clauses = broken(tables, query, where)
+        assert bool(clauses) == bool(said), (tables, query, where, said)
+        assert not said or re.search(r"\(policy (.*?)\)$", said)[1] in clauses, said
         admitted += not said
     return admitted
 
@@ -405,7 +388,7 @@ def test_what_is_filled_in_stays_within():
         except DPSelectError:
             continue
         [query] = request.queries.values()
-        assert within(tables, query, tables["data"]["where"]), (tables, query)
+        assert not broken(tables, query, tables["data"]["where"]), (tables, query)
         made += 1
     assert made > 20
 
