@@ -58,21 +58,6 @@ def test_an_odd_line_is_repeated_nowhere(run, tmp_path, odd, code):
     assert "424242" not in ran.out + ran.error
 
 
-def test_types_of_columns_are_of_the_question_in_a_ledger(run, rows):
-    """The columns are dates that are all the same, so every answer is right."""
-    asked = ("percentile", "rows.csv", "--column", "left", "--minus", "admitted", "--p", 50)
-    asked = (*asked, "--upper", "60d", "--step", "1d", *PRICE, "--ledger", "spent.db", "--json")
-    types = ("--column-type", "left=date", "--column-type", "admitted=date")
-    dp.Budget(99.0, neighbours="add-remove", path=rows.with_name("spent.db"))
-    first, again, other = (
-        run(*asked, *some).json for some in (types, types[2:] + types[:2], ())
-    )
-
-    assert first["entry"] == again["entry"] == 1
-    assert other["entry"] == 2
-    assert first["column_type"] == {"admitted": "date", "left": "date"}
-
-
 @pytest.mark.parametrize("suffix", ["csv", "parquet", "xlsx", "tex"])
 def test_the_table_of_an_answer_is_written(run, tmp_path, suffix):
     """A text that begins as a formula stays a text."""

@@ -32,34 +32,21 @@ CLAIMS = {
 }
 """What each class of queries declares public of the data."""
 
-READ = """
-by column counts estimator label minus period source target user x y
+WORDS = """
+by column counts estimator label minus period source target user x y bounds candidates classes
+columns crs domains grid grids groups lower missing_as nodes other periods queries step tree
+upper above beta combine criterion dominance failure floor front generations horizon
+initial_depth inner interval interval_share k max_depth mechanism method metric min_people
+missing_keys monotone operators outside p population profile_per_run random_state rate_bound
+redraw repetitions sanity scheme scoring selection sensitivity significance splits stops
+survivors threshold weights counts_share degrees_share delta delta_per_run epsilon
+epsilon_per_run groups_share max_per_user neighbours other_share rates_share rho_per_run
+size_share totals_share tuning_share validation_share
 """
-"""Which columns are read: of a public schema."""
+"""Columns that are read; values that are counted, where all others are dropped, moved or
+counted together; what is asked of the counts; the price, and what it protects."""
 
-VALUES = """
-bounds candidates classes columns crs domains grid grids groups lower missing_as nodes other
-periods queries step tree upper
-"""
-"""Which values are counted; all others are dropped, moved or counted together."""
-
-ASKED = """
-above beta combine criterion dominance failure floor front generations horizon initial_depth
-inner interval interval_share k max_depth mechanism method metric min_people missing_keys
-monotone operators outside p population profile_per_run random_state rate_bound redraw
-repetitions sanity scheme scoring selection sensitivity significance splits stops survivors
-threshold weights
-"""
-"""What is asked of the counts, and how it is drawn."""
-
-PRICED = """
-counts_share degrees_share delta delta_per_run epsilon epsilon_per_run groups_share
-max_per_user neighbours other_share rates_share rho_per_run size_share totals_share
-tuning_share validation_share
-"""
-"""The price, how it is divided, and what it protects."""
-
-ARGUMENTS = {*f"{READ}{VALUES}{ASKED}{PRICED}".split()}
+ARGUMENTS = {*WORDS.split()}
 
 OTHERS = {"Search": {"grid"}, "Hubs": {"candidates"}}
 """Arguments whose name means something else elsewhere; listed to be looked at."""

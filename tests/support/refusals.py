@@ -63,35 +63,36 @@ def both(*makers):
     return lambda *said, **changed: [row for rows in makers for row in rows(*said, **changed)]
 
 
-def releasing(kind, /, **usual):
-    """Return what makes the rows of a query, and of the release of ``data`` if there are any.
+def unspent(release, neighbours, user):
+    """Release within a budget that has enough for it, of which nothing is spent."""
+    price = {"neighbours": neighbours, "protects": user, "composition": "sum"}
+    budget = dp.Budget(1e9, 0.9, **price)
+    try:
+        release(budget=budget)
+    finally:
+        assert budget.entries == ()
 
-    Nothing is spent, even where a budget has enough for it.
-    """
+
+def releasing(kind, /, **usual):
+    """Return what makes the rows of a query, and of the release of ``data``, if any."""
 
     def release(data=None, **fields):
         query = kind(**fields)
-        price = {"neighbours": query.plan.neighbours, "protects": fields.get("user")}
-        budget = dp.Budget(1e9, 0.9, **price, composition="sum")
-        try:
-            query.release(data, budget=budget)
-        finally:
-            assert budget.entries == ()
+        unspent(partial(query.release, data), query.plan.neighbours, fields.get("user"))
 
     release.__name__ = kind.__name__
     return refusing(release, **usual)
 
 
 def fitting(estimator, /, *data, neighbours="add-remove", **usual):
-    """Return what makes the rows of an estimator that is fitted, with nothing spent."""
+    """Return what makes the rows of an estimator that is fitted."""
 
     def fit(data=data, **parameters):
-        price = {"neighbours": neighbours, "protects": parameters.get("user")}
-        budget = dp.Budget(1e9, 0.9, **price, composition="sum")
-        try:
-            estimator(**parameters, budget=budget).fit(*data)
-        finally:
-            assert budget.entries == ()
+        unspent(
+            lambda budget: estimator(**parameters, budget=budget).fit(*data),
+            neighbours,
+            parameters.get("user"),
+        )
 
     fit.__name__ = getattr(estimator, "__name__", "estimator")
     return refusing(fit, **usual)
