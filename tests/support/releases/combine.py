@@ -1,6 +1,6 @@
 """Releases of combined objectives."""
 
-from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -8,53 +8,36 @@ import dpselect as dp
 from dpselect.combine import by_name
 from dpselect.mechanisms import by_name as mechanism_by_name
 from dpselect.neighbours import Neighbours
-from dpselect_conformance import ReleaseCase
+from dpselect_conformance import ReleaseCase, pairs_of_persons
 
 CANDIDATES = ("a", "b", "c", "d")
 
 
-@dataclass(frozen=True)
-class _Votes:
-    """Ballots of two votes each, one for what is useful and one for what is cheap."""
+PAIRS = pairs_of_persons(
+    lambda held: [*held.values()], lambda rng: rng.integers(0, len(CANDIDATES), 2).tolist(), 8
+)
+"""Ballots of two votes each, one for what is useful and one for what is cheap."""
 
-    relation: Neighbours
-    combination: str
-    mechanism: str
 
-    @property
-    def name(self):
-        return f"combine {self.combination}, {self.relation}, {self.mechanism}"
+def objective(relation, combination, ballots):
+    """Count the two kinds of votes: a ballot changes each score by at most 1."""
+    counts = np.zeros((2, len(CANDIDATES)))
+    for ballot in ballots:
+        counts[[0, 1], ballot] += 1
+    one, monotone = dp.GlobalSensitivity(1, relation), relation is Neighbours.ADD_REMOVE
+    parts = [dp.Objective(votes, one, CANDIDATES, monotone=monotone) for votes in counts]
+    return by_name(combination, parts, [2, 1])
 
-    def objective(self, ballots):
-        """Count the two kinds of votes: a ballot changes each score by at most 1."""
-        counts = np.zeros((2, len(CANDIDATES)))
-        for useful, cheap in ballots:
-            counts[0, useful] += 1
-            counts[1, cheap] += 1
-        parts = [
-            dp.Objective(
-                votes,
-                dp.GlobalSensitivity(1, self.relation),
-                CANDIDATES,
-                monotone=self.relation is Neighbours.ADD_REMOVE,
-            )
-            for votes in counts
-        ]
-        return by_name(self.combination, parts, [2, 1])
 
-    @property
-    def query(self):
-        named = {"name": self.mechanism}
-        if self.mechanism == "shifted":
-            named["direction"] = "non-increasing"
-        mechanism = mechanism_by_name(named, 1.0).for_objective(self.objective([]))
-        return dp.Selection(mechanism=mechanism, k=1, neighbours=self.relation)
-
-    def pair(self, rng):
-        ballots = [tuple(ballot) for ballot in rng.integers(0, len(CANDIDATES), (8, 2))]
-        if self.relation is Neighbours.ADD_REMOVE:
-            return ballots, ballots[1:]
-        return ballots, [tuple(rng.integers(0, len(CANDIDATES), 2)), *ballots[1:]]
+def case(relation, combination, mechanism):
+    made = partial(objective, relation, combination)
+    named = {"name": mechanism}
+    if mechanism == "shifted":
+        named["direction"] = "non-increasing"
+    asked = mechanism_by_name(named, 1.0).for_objective(made([]))
+    query = dp.Selection(mechanism=asked, k=1, neighbours=relation)
+    name = f"combine {combination}, {relation}, {mechanism}"
+    return ReleaseCase(name, query, PAIRS[relation], data=made)
 
 
 _MECHANISMS = {
@@ -63,13 +46,9 @@ _MECHANISMS = {
     "margin": ("permute-and-flip", "generalized"),
 }
 
-_VOTES = [
-    _Votes(relation, combination, mechanism)
-    for relation in (Neighbours.ADD_REMOVE, Neighbours.SUBSTITUTE)
+CASES = [
+    case(relation, combination, mechanism)
+    for relation in PAIRS
     for combination, mechanisms in _MECHANISMS.items()
     for mechanism in mechanisms
-]
-
-CASES = [
-    ReleaseCase(votes.name, votes.query, votes.pair, data=votes.objective) for votes in _VOTES
 ]

@@ -3,7 +3,7 @@
 import numpy as np
 
 import dpselect as dp
-from dpselect_conformance import ReleaseCase
+from dpselect_conformance import ReleaseCase, pairs_of_persons
 
 AR, EDGE = dp.Neighbours.ADD_REMOVE, dp.Neighbours.EDGE
 CANDIDATES = ("north", "east", "south", "west")
@@ -38,16 +38,14 @@ FIRST_ABOVE |= {"epsilon": EPSILON, "neighbours": AR}
 ABOVE = dp.NoisySequence(epsilon=EPSILON, l1=1.0, bound=1.0, step=1.0)
 
 
-def votes(rng):
-    """Two ballot boxes that differ by one ballot."""
-    ballots = tuple(map(int, rng.integers(0, 4, size=20)))
-    return ballots, ballots[:-1]
+votes = pairs_of_persons(lambda held: (*held.values(),), lambda rng: int(rng.integers(4)), 20)[
+    AR
+]
 
 
 def counts(ballots):
     """Counts: monotone under add/remove, with one global sensitivity."""
-    tally = np.bincount(np.array(ballots), minlength=4)
-    return dp.Objective(tally, dp.GlobalSensitivity(1, AR), CANDIDATES, monotone=True)
+    return dp.Objective(tally(ballots), dp.GlobalSensitivity(1, AR), CANDIDATES, monotone=True)
 
 
 def tally(ballots):
@@ -99,11 +97,5 @@ CASES.append(
 )
 for stops in (1, 2):
     query = dp.AboveThreshold(**FIRST_ABOVE, stops=stops)
-    CASES.append(
-        ReleaseCase(
-            name=f"AboveThreshold, {stops} stops, add-remove",
-            query=query,
-            data=tally,
-            pair=votes,
-        )
-    )
+    name = f"AboveThreshold, {stops} stops, add-remove"
+    CASES.append(ReleaseCase(name, query, votes, data=tally))

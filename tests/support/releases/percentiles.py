@@ -12,28 +12,18 @@ from dpselect_conformance import ReleaseCase, pairs_of_persons
 N, UPPER = 12, 10
 
 
-def substituted(rng):
-    """Return two databases that differ in the value of one record."""
-    values = rng.integers(0, UPPER + 1, N).astype(float)
-    other = values.copy()
-    other[rng.integers(N)] = rng.integers(0, UPPER + 1)
-    return values, other
-
-
-def one_more(rng):
-    """Return a database and the same with one record more."""
-    values = rng.integers(0, UPPER + 1, N).astype(float)
-    return values, np.append(values, rng.integers(0, UPPER + 1))
-
-
-PAIRS = {Neighbours.SUBSTITUTE: substituted, Neighbours.ADD_REMOVE: one_more}
+PAIRS = pairs_of_persons(
+    lambda held: np.array([*held.values()]), lambda rng: float(rng.integers(0, UPPER + 1)), N
+)
 
 
 def _record(mechanism, records):
     query = dp.PercentileRecord(
         p=75, upper=UPPER, records=records, epsilon=0.75, mechanism=mechanism
     )
-    return ReleaseCase(f"PercentileRecord, {mechanism}, of {records}", query, substituted)
+    return ReleaseCase(
+        f"PercentileRecord, {mechanism}, of {records}", query, PAIRS[Neighbours.SUBSTITUTE]
+    )
 
 
 def _values(name, relation, p=(25, 75), **asked):
