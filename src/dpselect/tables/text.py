@@ -352,36 +352,40 @@ def rewritten(
         for i in range(at, stop if block[at] != mark else at):
             has_marks |= block[i] == mark
         if has_marks or is_comment:
-            made[written : written + at - since] = block[since:at]
-            written += at - since
+            written = _write(block, since, at, made, written, -1)
             since = stop + is_comment
         if has_marks:
             last = stop - (block[stop] == LF and block[stop - 1] == CR)
-            written = _write_quoted(block[at:last], made, written, quote)
+            made[written] = quote
+            written = _write(block, at, last, made, written + 1, quote)
+            made[written] = quote
+            written += 1
         at = stop + 1
         if block[stop] == LF:
             whole, end = (written, since), at
     written, since = whole
     if since:
-        made[written : written + end - since] = block[since:end]
-        written += end - since
+        written = _write(block, since, end, made, written, -1)
     return written, end
 
 
 @compiled
-def _write_quoted(
-    field: NDArray[np.uint8], made: NDArray[np.uint8], at: int, quote: int
+def _write(
+    block: NDArray[np.uint8],
+    first: int,
+    last: int,
+    made: NDArray[np.uint8],
+    at: int,
+    quote: int,
 ) -> int:
-    """Write a field between marks, those within doubled; return where it ends."""
-    made[at] = quote
-    for byte in field:
+    """Write some bytes with all marks doubled; return where they end."""
+    for i in range(first, last):
+        made[at] = block[i]
         at += 1
-        made[at] = byte
-        if byte == quote:
-            at += 1
+        if block[i] == quote:
             made[at] = quote
-    made[at + 1] = quote
-    return at + 2
+            at += 1
+    return at
 
 
 @compiled
