@@ -23,15 +23,9 @@ def rows(path):
 
 
 def test_the_collectors_file_is_the_design(tmp_path):
-    collector, lab, *_ = pooling.Worksheet(SAMPLES, DESIGN).write(tmp_path / "run")
-
-    assert len(rows(collector)) == DESIGN.sum()
-    assert list(rows(collector)[0]) == [
-        *("sample", "plate", "well", "pool", "pool_plate", "pool_well")
-    ]
-    assert [*rows(collector)[0].values()] == ["S0", "1", "A01", "P0001", "1", "A01"]
-    assert list(rows(lab)[0]) == ["pool", "pool_plate", "pool_well", "result"]
+    collector, *_ = pooling.Worksheet(SAMPLES, DESIGN).write(tmp_path / "run")
     samples, design = pooling.worksheet.read_collector(collector)
+
     assert samples == SAMPLES
     assert (design == DESIGN).all()
 
@@ -72,28 +66,6 @@ def written(tmp_path, text):
 
 def places(path):
     return read_places(str(path), pooling.worksheet.read_samples(path), wells=96)
-
-
-def test_a_sample_stays_where_its_file_says_that_it_is(tmp_path):
-    found = places(written(tmp_path, "sample,plate,well\nS0,7,B2\nS1,K-9,h012\nS2,7,A1"))
-    design = np.array([[True, True, True], [True, False, False]])
-    sheet = pooling.Worksheet(SAMPLES[:3], design, replaced=(1,), places=found)
-    collector, _, picks, view, secret = sheet.write(tmp_path / "run")
-
-    assert [(one.plate, one.well) for one in found] == [(7, "B02"), ("K-9", "H12"), (7, "A01")]
-    for path in (collector, secret):
-        at = {row["sample"]: (row["plate"], row["well"]) for row in rows(path)}
-        assert at["S1"] == ("K-9", "H12")
-    assert [tuple(row.values()) for row in rows(picks)] == [
-        ("7", "A01", "1", "A01", "S2", "P0001"),
-        ("7", "B02", "1", "A01", "S0", "P0001"),
-        ("7", "B02", "1", "A02", "S0", "P0002"),
-        ("K-9", "H12", "1", "A01", "S1", "P0001"),
-    ]
-    page = view.read_text(encoding="utf-8")
-    assert page.count("<table>") == 3
-    for text in ("Samples, plate K-9", "Pools, plate 1", "<td>S2</td>"):
-        assert text in page
 
 
 def test_places_are_assigned_where_none_are_stated(tmp_path):
