@@ -1,4 +1,7 @@
-"""The file of a series: each period is drawn once, and paid for once."""
+"""The file of a series: each period is drawn once, and paid for once.
+
+What is asked of a file in another way, and refused, is on a screen: ``series.txt``.
+"""
 
 from functools import partial
 
@@ -146,35 +149,6 @@ def test_other_files_are_left_as_they_are(release, path, tmp_path, monkeypatch):
         release(0, path=tmp_path / "a.series")
 
 
-@pytest.mark.parametrize(
-    "more",
-    [{"epsilon": 2.0}, {"candidates": ["b", "a"]}, {"user": "person", "max_per_user": 1}],
-)
-def test_the_file_of_another_series_is_refused(release, path, more):
-    release(0)
-    held = path.read_bytes()
-
-    with refused("k", error=errors.LedgerError):
-        release(1, **more)
-    assert path.read_bytes() == held
-
-
-def test_one_payment_is_for_one_selection_of_rows(release, path, budget):
-    """One person, a row a period each in another ward, would count in every period."""
-    release(0, of_wards("ward = 1"), budget=budget)
-    held = path.read_bytes()
-
-    for other in (of_wards("ward = 2"), of_wards()):
-        for more in ({"budget": budget}, {}):
-            for number in (0, 1):
-                with refused("where", error=errors.LedgerError):
-                    release(number, other, **more)
-    assert path.read_bytes() == held
-    again = release(1, of_wards("ward = 1"), budget=budget)
-    assert (len(again.sums), len(budget.entries)) == (2, 1)
-    assert budget.entries[0].question["arguments"]["where"] == ["ward = 1"]
-
-
 def test_one_payment_is_for_one_source_and_version(release, budget, tmp_path, monkeypatch):
     def of(source, version):
         return budget.for_request(source=source, version=version)
@@ -194,26 +168,3 @@ def test_one_payment_is_for_one_source_and_version(release, budget, tmp_path, mo
     with refused("where", error=errors.LedgerError):
         of_files(1, "visits.parquet")
     assert len(of_files(1, "../one/visits.parquet").sums) == 2
-
-
-def test_the_budget_that_paid_is_the_only_one(release, budget, tmp_path):
-    first, second, third = (
-        dp.Budget(1.0, **AR, path=tmp_path / name) for name in ("first", "second", "third")
-    )
-    release(0, budget=first)
-    dp.PermuteAndFlip(epsilon=0.5).release(
-        dp.Objective([1, 2], dp.GlobalSensitivity(1, "add-remove")), budget=second
-    )
-
-    for other in (second, third, budget):
-        with refused("budget", error=errors.LedgerError):
-            release(1, budget=other)
-    assert len(release(1, budget=dp.Budget.open(first.path)).sums) == 2
-
-
-def test_a_series_that_nobody_paid_for_is_not_continued_by_a_budget(release, budget):
-    release(0)
-
-    with refused("budget", error=errors.LedgerError):
-        release(1, budget=budget)
-    assert budget.entries == ()
