@@ -40,26 +40,6 @@ def test_answers_are_written_with_a_report_that_begins_with_the_file(run, ledger
     assert "Privacy report: clinic.budget" in rest
 
 
-def test_the_limited_do_not_name_their_limit(run, ledger):
-    """Without the line or with another one a file was answered, and the ledger not charged."""
-    text = (ledger / "hospital.toml").read_text(encoding="utf-8")
-    mine = (ledger / "policy.toml").read_text(encoding="utf-8").replace("50.0", "5000.0")
-    (ledger / "mine.toml").write_text(mine, "utf-8")
-    bare = '[data]\npath = "stays.parquet"\n[unit]\nneighbours = "add-remove"\n'
-    wide = bare + '[[queries]]\nquery = "Keys"\ncolumn = "patient"\nepsilon = 50\ndelta = 1\n'
-    for written in (text.replace("policy.toml", "mine.toml"), wide):
-        (ledger / "asked.toml").write_text(written, "utf-8")
-        for options in ((), within(ledger)):
-            ran = run("run", ledger / "asked.toml", *options)
-            assert (ran.code, ran.out) == (2, "")
-    assert dp.Budget.open(ledger / "clinic.budget").entries == ()
-
-    (ledger / "asked.toml").write_text(wide.replace("delta = 1\n", "delta = 1e-6\n"), "utf-8")
-    assert run("run", ledger / "asked.toml").code == 2
-    assert run("run", ledger / "asked.toml", "--no-policy").code == 0
-    assert run("run", ledger / "asked.toml", "--dry-run").code == 0
-
-
 def test_a_contradiction_is_told_to_the_curator_alone(run, ledger):
     claims = "\n[claims]\non_invalid = 'raise'\n"
     policy = (ledger / "policy.toml").read_text("utf-8") + claims
