@@ -41,45 +41,31 @@ PACKAGES = {
     if not one.startswith("dpselect-") and extra != "connect"
 }
 """Import names of the optional packages, with the extra that installs each."""
+NEEDED = {"needed", "_optional.needed"}
 
 
-class Imports(ast.NodeVisitor):
-    """Optional packages that a module checks, and those that a function imports unchecked."""
+def visit(node, known, checked, unchecked):
+    """Find the packages and extras that are checked, and what is imported before it is.
 
-    def __init__(self):
-        self.checked = set()
-        self.unchecked = set()
-        self._checked_here = [set()]
-
-    def visit_If(self, node):
-        if isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
-            return
-        self.generic_visit(node)
-
-    def visit_FunctionDef(self, node):
-        self._checked_here.append(set())
-        self.generic_visit(node)
-        self._checked_here.pop()
-
-    def visit_Import(self, node):
-        for alias in node.names:
-            self._imported(alias.name)
-
-    def visit_ImportFrom(self, node):
-        self._imported(node.module or "")
-
-    def visit_Call(self, node):
-        if ast.unparse(node.func) in {"needed", "_optional.needed"} and node.args:
-            (extra,) = (key.value.value for key in node.keywords if key.arg == "extra")
-            package = node.args[0].value.partition(".")[0]
-            self.checked.add((package, extra))
-            self._checked_here[-1].add(package)
-        self.generic_visit(node)
-
-    def _imported(self, module):
-        package = module.partition(".")[0]
-        if package in PACKAGES and package not in set().union(*self._checked_here):
-            self.unchecked.add(package)
+    A check holds in its function, and in those within.
+    """
+    names = []
+    if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+        return
+    if isinstance(node, ast.FunctionDef):
+        known = {*known}
+    elif isinstance(node, ast.Import):
+        names = [alias.name for alias in node.names]
+    elif isinstance(node, ast.ImportFrom):
+        names = [node.module]
+    elif isinstance(node, ast.Call) and node.args and ast.unparse(node.func) in NEEDED:
+        (extra,) = (key.value.value for key in node.keywords if key.arg == "extra")
+        package = node.args[0].value.partition(".")[0]
+        known.add(package)
+        checked.add((package, extra))
+    unchecked |= {one.partition(".")[0] for one in names} & PACKAGES.keys() - known
+    for child in ast.iter_child_nodes(node):
+        visit(child, known, checked, unchecked)
 
 
 def test_optional_packages_are_imported_through_the_one_helper():
@@ -87,10 +73,8 @@ def test_optional_packages_are_imported_through_the_one_helper():
     of_connect = {("pyspark", "connect"), ("grpc", "connect")}  # the extra is pyspark[connect]
     of_others = of_connect | {("pyogrio", "geo")}  # geopandas brings it
     for path in {*SOURCE.rglob("*.py")} - {SOURCE / "_optional.py"}:
-        found = Imports()
-        found.visit(ast.parse(path.read_text(encoding="utf-8")))
-        if path.parent.name == "cli":
-            found.unchecked -= {"typer", "rich"}
+        checked, unchecked = set(), set()
+        visit(ast.parse(path.read_text(encoding="utf-8")), set(), checked, unchecked)
 
-        assert found.checked <= {*PACKAGES.items(), *of_others}, path
-        assert found.unchecked == set(), path
+        assert checked <= {*PACKAGES.items(), *of_others}, path
+        assert unchecked <= ({"typer", "rich"} if path.parent.name == "cli" else set()), path
