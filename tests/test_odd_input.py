@@ -5,7 +5,9 @@ to, in no log, warning or output and in no file. ``HYPOTHESIS_PROFILE=exploring`
 more of each, and ``benchmarks/odd_input.py`` as many as there is time for.
 """
 
+import logging
 import tempfile
+import warnings
 from contextlib import chdir
 from itertools import pairwise
 from pathlib import Path
@@ -15,6 +17,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 import dpselect as dp
 from dpselect.cli import main
+from dpselect.errors import DataError
 from support import odd_input
 from support.commands import EXAMPLES, table, written
 from support.odd_arguments import CALLS, ODD
@@ -167,10 +170,6 @@ def test_odd_options_end_in_one_line_and_give_nothing_private_away(columns, line
 
 def test_the_marker_is_seen_wherever_it_may_be():
     """Planted leaks: in a message, in what it is chained to, in a log, a warning, an output."""
-    import logging
-    import warnings
-
-    from dpselect.errors import DataError
 
     def chained():
         try:
@@ -181,14 +180,13 @@ def test_the_marker_is_seen_wherever_it_may_be():
     def message():
         raise DataError(f"{MARKER} is odd")
 
-    leaks = (
+    for leak in (
         chained,
         message,
         lambda: logging.getLogger("any").warning("odd: %s", MARKER),
         lambda: warnings.warn(f"odd: {MARKER}", stacklevel=1),
         lambda: print(MARKER),  # noqa: T201
-    )
-    for leak in leaks:
+    ):
         with odd_input.observed() as seen:
             leak()
         with pytest.raises(AssertionError, match="away"):
