@@ -1,8 +1,5 @@
 """Plans: prices that add up, one place that spends, nothing private."""
 
-import json
-
-import numpy as np
 import pytest
 
 import dpselect as dp
@@ -60,36 +57,16 @@ def test_a_refusal_is_the_same_beforehand(ask):
         getattr(plan(1.0), ask)(dp.Budget(1.0, neighbours=dp.Neighbours.EDGE))
 
 
-def test_a_plan_is_plain_values_and_long_arguments_are_summarised():
-    made = plan(
-        arguments={
-            "candidates": np.linspace(0, 60, 61),
-            "queries": np.zeros((99, 4)),
-            "k": np.int64(3),
-            "on": AR,
-            "few": {"a": (1, [2.0, None])},
-        },
-        error=ErrorBound(3.0, "days"),
-    )
-
-    read = json.loads(json.dumps(made.to_dict()))
-
-    assert read["arguments"] == {
-        "candidates": "61 values from 0 to 60",
-        "queries": "99 rows of 4 values",
-        "k": 3,
-        "on": "add-remove",
-        "few": {"a": [1, [2.0, None]]},
-    }
-    assert read["error_bound"] == {"value": 3.0, "unit": "days", "probability": 0.95}
-
-
 def test_a_bound_that_says_nothing_says_so():
     assert str(ErrorBound(float("inf"), "days")).startswith("no bound that holds on all data")
     assert "no useful bound: it is 60 days, the largest" in str(
         ErrorBound(61.0, "days", largest=60.0)
     )
-    assert plan(error=ErrorBound(60.0, "days", largest=60.0)).to_dict()["error_bound"] is None
+    said = [
+        plan(error=ErrorBound(value, "days", largest=60.0)).to_dict()["error_bound"]
+        for value in (3.0, 60.0)
+    ]
+    assert said == [{"value": 3.0, "unit": "days", "probability": 0.95}, None]
 
 
 def test_a_reservation_is_decided_again_only_after_other_spends():

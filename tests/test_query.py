@@ -153,12 +153,16 @@ class TestFields:
 
     def test_a_plan_shows_values_as_people_write_them(self):
         options = {"lower": -inf, "day": date(2024, 2, 29), "width": timedelta(days=1)}
+        options |= {"many": np.linspace(0, 60, 61), "rows": np.zeros((99, 4)), "on": AR}
         made = first(options={**options, "share": Decimal("0.1"), "few": range(3)})
 
         assert made.plan.to_dict()["arguments"]["options"] == {
             "lower": "-inf",
             "day": "2024-02-29",
             "width": "1 day",
+            "many": "61 values from 0 to 60",
+            "rows": "99 rows of 4 values",
+            "on": "add-remove",
             "share": "0.1",
             "few": [0, 1, 2],
         }
