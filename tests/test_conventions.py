@@ -15,8 +15,8 @@ from support.public import classes, every_name, every_query, functions
 LAST = ["epsilon", "delta", "neighbours", "mechanism"]
 """What ends the fields of a query, and the arguments of a function, in this order."""
 
-READING = {"on_invalid", "outside", "missing_keys"}
-"""What may stand after these: how records are read that do not fit."""
+READS = {"on_invalid": {"repair"}, "outside": {"drop", "clip"}, "missing_keys": {"drop"}}
+"""What may stand after these: how records are read that do not fit, with the defaults."""
 
 OTHER_WORDS = {
     *("strict", "self_loops", "unknown", "on_error", "on_missing", "clip"),
@@ -106,7 +106,7 @@ class TestQueries:
         after = own[own.index("epsilon") :] if "epsilon" in own else []
 
         assert last == sorted(last, key=LAST.index)
-        assert set(after) <= {*LAST, *READING}
+        assert set(after) <= {*LAST, *READS}
 
     @every_kind
     def test_prices_and_relations_have_no_default(self, kind):
@@ -130,9 +130,7 @@ class TestQueries:
         given = defaults(kind)
 
         assert not set(given) & OTHER_WORDS
-        assert given.get("on_invalid", "repair") == "repair"
-        assert given.get("outside", "drop") in {"drop", "clip"}
-        assert given.get("missing_keys", "drop") == "drop"
+        assert all(given[one] in READS[one] for one in READS.keys() & given.keys())
         assert given.get("mechanism", None) is None or kind.__name__ in PRICED_BY
 
     @every_kind
@@ -191,7 +189,5 @@ class TestFunctions:
     def test_records_that_do_not_fit_have_one_vocabulary(self):
         for name, listed in signatures():
             assert not set(listed) & OTHER_WORDS, name
-            if "on_invalid" in listed:
-                assert listed["on_invalid"].default in {"repair", Parameter.empty}, name
-            if "outside" in listed:
-                assert listed["outside"].default in {"drop", "clip", Parameter.empty}, name
+            for one in READS.keys() & set(listed):
+                assert listed[one].default in READS[one] | {Parameter.empty}, name

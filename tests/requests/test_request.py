@@ -125,22 +125,20 @@ def test_an_error_is_one_line_with_the_line_of_its_table(clinic, old, new, line,
     assert "\n" not in str(raised.value)
 
 
-@pytest.mark.parametrize(
-    ("asked", "right"),
-    [
-        ({"lower": "0d", "upper": "30d", "step": "12h"}, timedelta(days=5)),
-        ({"candidates": ["1d", "5d", "216h"]}, timedelta(days=5)),
-    ],
-)
-def test_dates_and_durations_are_asked_for_as_in_commands(tmp_path, asked, right):
-    path = tmp_path / "stays.parquet"
-    stays = {"days": [timedelta(days=days) for days in (1, 5, 9)]}
-    pl.DataFrame(stays).write_parquet(path)
-    query = {"query": "Percentiles", "column": "days", "p": 50, "epsilon": 500.0, **asked}
-    tables = {"data": {"path": str(path)}, "unit": {"neighbours": "add-remove"}}
+OF_DAYS = [
+    {"lower": "0d", "upper": "30d", "step": "12h"},
+    {"candidates": ["1d", "5d", "216h"]},
+]
 
-    [answer] = dp.Request.from_dict({**tables, "queries": [query]}).release().values()
-    assert answer.candidate == right
+
+@pytest.mark.parametrize("values", OF_DAYS)
+def test_durations_are_asked_for_as_in_commands(tmp_path, values):
+    path = tmp_path / "stays.parquet"
+    pl.DataFrame({"days": [timedelta(days=days) for days in (1, 5, 9)]}).write_parquet(path)
+    query = {"query": "Percentiles", "column": "days", "p": 50, "epsilon": 500.0, **values}
+
+    [answer] = dp.Request.from_dict(asked(query, path=str(path))).release().values()
+    assert answer.candidate == timedelta(days=5)
 
 
 def test_answers_without_a_name_are_numbered():
