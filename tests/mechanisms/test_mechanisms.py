@@ -39,21 +39,24 @@ SAMPLER = {
 @pytest.mark.parametrize("k", [1, 3])
 def test_a_release_is_the_draw_of_its_unit_scores(mechanism, k):
     """The draws themselves are held against their laws in tests/draws."""
-    if mechanism.name in {"pairwise", "generalized"} and k > 1:
-        return  # each round compares the candidates that are left; its law is tested below
-    calls = []
+    calls, places = [], iter([3, 1, 0])
 
     def handler(name, _draw, args, kwargs):
         calls.append((name, args, kwargs))
-        return [3, 1, 0][:k]
+        return [next(places) for _ in range(args[2])]
 
     with samplers.intercepted(handler):
         release = mechanism.release(OBJECTIVE, k=k)
 
-    [(name, (scores, epsilon, rounds), options)] = calls
-    assert name == SAMPLER[mechanism.draw.name]
-    assert scores.tolist() == mechanism.unit_scores(OBJECTIVE).tolist()
-    assert (epsilon, rounds, options) == (mechanism.epsilon, k, {})
+    wanted = [(np.arange(4), mechanism.epsilon, k)]
+    if not mechanism.one_scaling:
+        # Each round compares the candidates that are left.
+        rounds = ([0, 1, 2, 3], [0, 1, 2], [0, 2])[:k]
+        wanted = [(np.array(left), mechanism.epsilon / k, 1) for left in rounds]
+    for (name, (scores, *asked), options), (left, *price) in zip(calls, wanted, strict=True):
+        assert name == SAMPLER[mechanism.draw.name]
+        assert scores.tolist() == mechanism.unit_scores(OBJECTIVE.take(left)).tolist()
+        assert (asked, options) == (pytest.approx(price, rel=1e-15), {})
     assert release.answer == ("west", "east", "north")[:k]
 
 
@@ -66,7 +69,7 @@ def test_simulations_follow_the_law(mechanism):
     assert stats.chisquare(np.bincount(simulated, minlength=4), expected).pvalue > 1e-6
 
 
-def test_later_rounds_of_pairwise_compare_the_candidates_that_are_left():
+def test_later_rounds_of_pairwise_are_simulated_among_the_candidates_that_are_left():
     """By the law of both rounds: the second draws among the others as if alone."""
     mechanism = dp.PairwiseLocalDampening(epsilon=4.0)
     scores = np.array([6.0, 2.0, 0.0])
@@ -80,18 +83,11 @@ def test_later_rounds_of_pairwise_compare_the_candidates_that_are_left():
         left = np.delete(np.arange(3), first)
         among = dp.Objective(scores[left], sensitivity.take(left))
         expected[first, left] = chance * each.probabilities(among)
-    rng = np.random.default_rng(5)
-    size = 4_000
-    simulated = mechanism.simulate(objective, 2, size=size, rng=rng)
-    drawn = np.array([mechanism.draw_positions(objective, 2) for _ in range(size // 8)])
+    simulated = mechanism.simulate(objective, 2, size=4000, rng=np.random.default_rng(5))
 
-    for pairs, total in ((simulated, 0.06), (drawn, 0.17)):
-        counts = np.zeros((3, 3))
-        np.add.at(counts, tuple(pairs.T), 1)
-        assert np.abs(counts / len(pairs) - expected).sum() < total
-    with_the_first = each.probabilities(objective)
-    same_scores = with_the_first[1] / (1 - with_the_first[0])
-    assert expected[0, 1] / expected[0].sum() > same_scores + 0.02
+    counts = np.zeros((3, 3))
+    np.add.at(counts, tuple(simulated.T), 1)
+    assert np.abs(counts / len(simulated) - expected).sum() < 0.06
 
 
 @pytest.mark.parametrize("given", [[1, np.inf, 0, 2], [np.nan, 1, 0, 2], [1.0, 0.0], 3.0])

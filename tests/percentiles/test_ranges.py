@@ -91,12 +91,3 @@ def test_a_range_without_a_lower_end_can_be_written_down(lower, upper):
 
     assert query.design().points.lower < -(10**14)
     assert dp.Query.from_json(query.to_json()) == query
-
-
-def test_candidates_are_exact_decimals():
-    tenths = Range(0.1, 0.7, step=0.1)
-
-    assert len(tenths) == 7
-    assert [tenths[i] for i in range(7)] == [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7]
-    with pytest.raises(IndexError):
-        tenths[7]

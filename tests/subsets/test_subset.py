@@ -12,6 +12,7 @@ import dpselect as dp
 from dpselect.draws.subset_distance import DistanceDistribution, Part
 from dpselect.subsets import Subset, schemes
 from support.refusals import refused
+from support.subset_definitions import least_delta, optimal_delta
 
 CASES = [
     (n, d, beta)
@@ -67,6 +68,18 @@ def test_delta_is_the_least_over_all_neighbours_and_events(n, d, beta, scheme):
         for epsilon in EPSILONS:
             exact = delta_by_definition(inputs, table, epsilon)
             assert mechanism.delta_at(epsilon) == pytest.approx(exact, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("n", "d", "beta"),
+    [(5, 2, 1), (8, 3, 1), (8, 4, 3), (10, 4, 2), (12, 5, 3), (13, 4, 2), (20, 5, 2)],
+)
+def test_the_optimum_is_that_of_the_linear_program(n, d, beta):
+    """Over all mechanisms."""
+    for epsilon, failure in product((0.0, 0.3, 1.0, 3.0), (0.0, 0.02, 0.3, 0.9)):
+        ours = optimal_delta(n, d, beta, epsilon=epsilon, failure=failure)
+
+        assert ours == pytest.approx(least_delta(n, d, beta, epsilon, failure), abs=1e-6)
 
 
 @pytest.mark.parametrize("parts", [((1, 1, 1.0),), ((0, 1, 0.1), (2, 2, 0.9)), ((1, 2, 1.0),)])

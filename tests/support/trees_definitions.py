@@ -1,10 +1,10 @@
 """Databases as tuples of counts, sensitivities by their definition, and laws of whole trees."""
 
+from fractions import Fraction
 from itertools import product
 
 import numpy as np
 
-from dpselect.trees.base import Sampler
 from dpselect.trees.counts import MemoryCounts, cells_of
 
 
@@ -45,6 +45,16 @@ def counted(schema, cells):
     return MemoryCounts(schema, np.array(codes).T, labels, np.asarray(cells).ravel())
 
 
+def gini(table):
+    """Return minus the count-weighted Gini index of a table of rows."""
+    rows = (row for row in table if any(row))
+    return -sum(sum(row) - Fraction(sum(n * n for n in row), sum(row)) for row in rows)
+
+
+def majority(table):
+    return Fraction(sum(map(max, table)))
+
+
 def drawn(query, data, sampler):
     """Return what a query releases if another sampler draws; nothing is spent."""
     design = query.design()
@@ -52,19 +62,19 @@ def drawn(query, data, sampler):
         return design.draw(counts, sampler, query.plan)
 
 
-class Costs(Sampler):
-    """Draws, and keeps what each costs."""
+class Certain:
+    """What would be drawn without any noise, and what was asked at which price."""
 
     def __init__(self):
-        self.costs = []
+        self.asked = []
 
     def choose(self, mechanism, objective, k):
-        self.costs.append(mechanism.epsilon)
-        return super().choose(mechanism, objective, k)
+        self.asked.append((mechanism.epsilon, *objective.scores))
+        return np.argsort(-objective.scores, kind="stable")[:k].tolist()
 
     def count(self, counts, epsilon):
-        self.costs.append(epsilon)
-        return super().count(counts, epsilon)
+        self.asked.append((epsilon, *counts))
+        return np.array(counts)
 
 
 class Recording:

@@ -10,7 +10,7 @@ import pytest
 from dpselect.scaling import by_global, pairwise
 from dpselect.trees import InformationGainSensitivity
 from dpselect.trees.criteria import objective_of
-from support.trees_definitions import add_remove, by_definition
+from support.trees_definitions import add_remove, by_definition, gini, majority
 
 
 def score(table):
@@ -20,16 +20,6 @@ def score(table):
         total = sum(row)
         entropy += sum(n * log2(total / n) for n in row if n)
     return -entropy
-
-
-def gini(table):
-    return -sum(
-        sum(row) * (1 - sum((n / sum(row)) ** 2 for n in row)) for row in table if any(row)
-    )
-
-
-def majority(table):
-    return float(sum(max(row) for row in table))
 
 
 @cache

@@ -10,7 +10,7 @@ from dpselect.trees.counts import FEW_CELLS, MemoryCounts
 from dpselect.trees.domains import Schema
 from dpselect.trees.engine import EngineCounts
 from support.engines import every_engine, held_by
-from support.trees_definitions import drawn
+from support.trees_definitions import Certain, drawn
 
 RNG = np.random.default_rng(11)
 N = 900
@@ -38,21 +38,6 @@ CLAIMS = {"domains": DOMAINS, "classes": CLASSES, "max_records": 2000}
 ADDED = {"epsilon": 1.0, "neighbours": "add-remove"}
 PAIR = FRAME.drop("buys"), FRAME["buys"]
 PUBLIC = Schema.of(DOMAINS, CLASSES, [name for name in FRAME.columns if name != "buys"])
-
-
-class Certain:
-    """What would be drawn without any noise, and what was asked at which price."""
-
-    def __init__(self):
-        self.asked = []
-
-    def choose(self, mechanism, objective, k):
-        self.asked.append((mechanism.epsilon, *objective.scores))
-        return np.argsort(-objective.scores, kind="stable")[:k].tolist()
-
-    def count(self, counts, epsilon):
-        self.asked.append((epsilon, *counts))
-        return np.array(counts)
 
 
 def in_memory():

@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 import dpselect as dp
-from support.trees_definitions import Costs, drawn
+from support.trees_definitions import Certain, drawn
 
 FRONT = {"population": 20, "survivors": 4, "generations": 3, "random_state": 0}
 PUBLIC = {"domains": dict.fromkeys("abc", (0, 1)), "classes": ["no", "yes"], "max_records": 999}
@@ -29,9 +29,9 @@ def test_a_draw_is_at_its_price_divided_by_the_records_of_a_step(kind, asked, dr
     for relation, persons in (("add-remove", {}), ("substitute", {"max_per_user": 3})):
         users = {**persons, "user": "who"} if persons else {}
         query = kind(**PUBLIC, **asked, **users, epsilon=20.0, neighbours=relation)
-        sampler = Costs()
+        sampler = Certain()
         drawn(query, data, sampler)
-        costs.append(sampler.costs)
+        costs.append([epsilon for epsilon, *_ in sampler.asked])
         spends = query.plan.spends
         assert sum(one.epsilon * one.times for one in spends) == pytest.approx(20)
 

@@ -6,7 +6,6 @@ err by as much as that part of it. With 400 draws each fails by chance with a pr
 most 1e-6.
 """
 
-from dataclasses import dataclass
 from statistics import NormalDist
 
 import numpy as np
@@ -79,14 +78,6 @@ def test_bounds_of_counts(of, k):
     assert narrow(worst, bound)
 
 
-@dataclass
-class Noise:
-    """A query whose counts of 400 cells all have the noise that is stated."""
-
-    stated: float
-    errors: np.ndarray
-
-
 def cells_of_a_map():
     query = dp.Map(bounds=(0, 0, 20, 20), grids=[20], method="uniform", **PRICE)
     release = query.release(np.random.default_rng(0).random((4000, 2)) * 20)
@@ -103,12 +94,13 @@ def cells_of_a_map():
     ],
 )
 def test_noise_of_counts(case):
-    noise = Noise(*case())
+    """A query whose counts of 400 cells all have the noise that is stated."""
+    stated, errors = case()
 
-    assert len(noise.errors) >= 300
-    assert holds(np.abs(noise.errors), noise.stated)
+    assert len(errors) >= 300
+    assert holds(np.abs(errors), stated)
     # Whole numbers: a part of 1.5 is rounded down.
-    assert narrow(np.abs(noise.errors), np.floor(noise.stated / WIDE) * WIDE)
+    assert narrow(np.abs(errors), np.floor(stated / WIDE) * WIDE)
 
 
 @pytest.mark.parametrize("method", ["optimal", "laplace", "gaussian"])

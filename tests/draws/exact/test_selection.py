@@ -12,6 +12,7 @@ from scipy import stats
 from dpselect.draws import Exponential, LaplaceNoisyMax, PermuteAndFlip, grid
 from dpselect.draws.exact import bits, selection
 from dpselect.draws.exact.lazy_noise import CHUNK, Noise
+from support.opendp_samplers import opendp_samplers
 from support.rows import Listed
 from support.strategies import every_draw
 
@@ -47,6 +48,16 @@ def test_draws_of_two_are_two_rounds_without_replacement(draw):
     observed = Counter(tuple(draw.sample(SCORES, EPSILON, 2)) for _ in range(DRAWS))
 
     assert chi_square(observed, pairs_by_rounds(draw, EPSILON), DRAWS) > FALSE_ALARM
+
+
+@pytest.mark.slow
+@every_draw
+def test_samplers_of_opendp_in_place_of_our_own_have_the_same_law(draw):
+    with opendp_samplers():
+        observed = Counter(draw.sample(SCORES, EPSILON, 1)[0] for _ in range(1000))
+
+    law = dict(enumerate(draw.probabilities(SCORES, EPSILON)))
+    assert chi_square(observed, law, 1000) > FALSE_ALARM
 
 
 @pytest.mark.parametrize("few", [0, SCORES.size])
