@@ -10,7 +10,7 @@ import pytest
 import xlsxwriter
 
 from dpselect import tables
-from dpselect.errors import DataError, DPSelectError
+from dpselect.errors import DataError
 from dpselect.tables.formats import CURES, FORMATS
 from support.refusals import refused
 
@@ -168,15 +168,3 @@ def test_what_is_not_read_has_a_cure(tmp_path, kind):
         tables.open_table(tmp_path / f"rows{kind}")
 
     assert CURES[kind] in str(caught.value)
-
-
-@pytest.mark.parametrize("kind", sorted(FORMATS))
-def test_a_file_that_is_not_of_its_format_is_refused_without_its_content(tmp_path, kind):
-    path = tmp_path / f"rows{kind}"
-    path.write_text("secret")
-
-    with pytest.raises(DPSelectError) as caught:
-        tables.read_columns(path, numeric=[], plain=["days"])
-
-    assert "secret" not in str(caught.value)
-    assert path.name in str(caught.value)

@@ -5,7 +5,8 @@ import pyarrow as pa
 import pytest
 
 from dpselect import tables
-from dpselect.errors import ColumnError, DataError
+from dpselect.errors import ColumnError, DataError, DPSelectError
+from dpselect.tables.formats import FORMATS
 from dpselect.tables.opening import has_numbers
 
 ROWS = {"pay": [1.5, None, 3.0], "age": [30, 40, 50], "who": ["ada", "bob", "cy"]}
@@ -74,6 +75,7 @@ def test_no_rows_are_no_error(tmp_path):
         ("staff", b""),
         ("staff.csv", b""),
         ("staff.csv", b'pay,who\n1,a\n2,"secret\n3,b\n'),
+        *((f"staff{kind}", b"secret") for kind in FORMATS),
     ],
 )
 def test_a_file_that_cannot_be_read_is_named(tmp_path, name, content):
@@ -81,7 +83,7 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path, name, content):
     if content is not None:
         path.write_bytes(content)
 
-    with pytest.raises(DataError) as caught:
+    with pytest.raises(DPSelectError) as caught:
         tables.numeric_column(path, "pay")
     assert name in str(caught.value)
     assert "secret" not in str(caught.value)
