@@ -50,10 +50,6 @@ def parameters(function):
     return dict(inspect.signature(function).parameters)
 
 
-def is_estimator(kind):
-    return hasattr(kind, "get_params")
-
-
 def signatures():
     """Yield the full name and the parameters of all that is public and has a signature."""
     for name, found in every_name().items():
@@ -169,7 +165,7 @@ class TestFunctions:
         for name, listed in signatures():
             found = every_name()[name]
             plain = inspect.isclass(found) and found.__init__ is object.__init__
-            if name in OF_LAWS or plain or is_estimator(found):
+            if name in OF_LAWS or plain or hasattr(found, "get_params"):
                 continue
             for argument in {"epsilon", "neighbours"} & set(listed):
                 assert listed[argument].default is Parameter.empty, name

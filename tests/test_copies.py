@@ -39,10 +39,6 @@ def spend(budget):
     return True
 
 
-def view(folder):
-    return memory(folder).for_request(note="another")
-
-
 def classifier(folder):
     public = {"domains": [[0, 1]], "classes": ["a", "b"], "max_records": 9, "max_depth": 0}
     return ID3Classifier(0.6, budget=memory(folder), **public)
@@ -51,7 +47,7 @@ def classifier(folder):
 HOLDERS: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
     "budget in memory": (memory, spend),
     "budget in a ledger": (ledger, spend),
-    "view of a budget": (view, spend),
+    "view of a budget": (lambda folder: memory(folder).for_request(note="another"), spend),
     "view of a ledger": (lambda folder: ledger(folder).for_request(note="another"), spend),
     "classifier": (classifier, fit),
 }

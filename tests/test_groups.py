@@ -170,10 +170,6 @@ def loss(law, pairs):
     return worst
 
 
-def excess(law, pairs):
-    return exact_delta(pairs, law, EPSILON)
-
-
 @every_case
 @relations
 @units
@@ -204,7 +200,7 @@ def test_released_groups_cost_their_epsilon_and_delta(case, relation, persons, o
     """With the rest, rows without a group are in it."""
     asked = case.query(relation, delta=DELTA, groups_share=0.5, other=other, **persons)
 
-    found = excess(law_of(case, asked, named), pairs_of(relation, persons))
+    found = exact_delta(pairs_of(relation, persons), law_of(case, asked, named), EPSILON)
 
     assert 0 < found <= DELTA * (1 + 1e-9)
 

@@ -50,10 +50,6 @@ def twofold(numbers):
     return Twofold(high, np.array(low))
 
 
-def whole(numbers):
-    return [int(number) for number in numbers]
-
-
 WAYS = {
     "list of integers or floats": list,
     "tuple": tuple,

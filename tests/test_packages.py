@@ -31,12 +31,8 @@ PACKAGES = (
     dpselect_studies,
 )
 every_package = pytest.mark.parametrize("package", PACKAGES, ids=lambda one: one.__name__)
-QUERIES = [
-    getattr(dpselect_pooling, name)
-    for name in dpselect_pooling.__all__
-    if isinstance(getattr(dpselect_pooling, name), type)
-    and issubclass(getattr(dpselect_pooling, name), Query)
-]
+OF_POOLING = (getattr(dpselect_pooling, name) for name in dpselect_pooling.__all__)
+QUERIES = [one for one in OF_POOLING if isinstance(one, type) and issubclass(one, Query)]
 
 
 def folder(package):
@@ -96,9 +92,7 @@ def test_their_commands_are_those_of_the_program():
 
 
 @pytest.mark.parametrize("kind", QUERIES, ids=lambda kind: kind.__name__)
-def test_queries_are_documented_written_down_and_have_a_case(kind):
-    case = next(case for case in all_cases() if type(case.query) is kind)
-
+def test_queries_are_documented_and_have_a_case(kind):
+    assert any(type(case.query) is kind for case in all_cases())
     assert "Guarantee:" in kind.__doc__
     assert list(documented(kind)) == list(kind.__dataclass_fields__)
-    assert Query.from_json(case.query.to_json()) == case.query

@@ -92,13 +92,12 @@ def first(**fields):
     return FirstOf(**{"epsilon": 0.5, "neighbours": AR, **fields})
 
 
-class TestRelease:
-    def test_a_check_reads_nothing_and_a_plan_needs_no_data(self):
-        steps = []
-        first().check(steps)
+def test_a_check_reads_nothing_and_a_plan_needs_no_data():
+    steps = []
+    first().check(steps)
 
-        assert steps == ["check"]
-        assert first().plan.query == first()
+    assert steps == ["check"]
+    assert first().plan.query == first()
 
 
 class TestFields:
@@ -216,13 +215,12 @@ class TestEquality:
         )
 
 
-class TestRepr:
-    def test_it_is_one_line_of_what_was_given(self):
-        assert repr(first()) == "FirstOf(epsilon=0.5, neighbours='add-remove')"
-        assert repr(first(candidates=("a\nb",), options={"k": [1, 2]})) == (
-            "FirstOf(candidates=['a\\nb'], options={'k': [1, 2]}, epsilon=0.5, "
-            "neighbours='add-remove')"
-        )
+def test_it_is_shown_as_one_line_of_what_was_given():
+    assert repr(first()) == "FirstOf(epsilon=0.5, neighbours='add-remove')"
+    assert repr(first(candidates=("a\nb",), options={"k": [1, 2]})) == (
+        "FirstOf(candidates=['a\\nb'], options={'k': [1, 2]}, epsilon=0.5, "
+        "neighbours='add-remove')"
+    )
 
 
 CASES = {one.name: one.query for one in all_cases() if can_be_written(one.query)}

@@ -89,19 +89,18 @@ def test_the_sum_is_that_of_decimal_numbers():
     assert dp.sequential_plan(plans).epsilon == 1.0
 
 
-class TestSpendAll:
-    @pytest.mark.parametrize("on_disk", [False, True])
-    def test_what_does_not_fit_together_or_is_wrong_records_nothing(self, on_disk, tmp_path):
-        path = tmp_path / "budget" if on_disk else None
-        budget = dp.Budget(1.0, neighbours="edge", path=path)
+@pytest.mark.parametrize("on_disk", [False, True])
+def test_what_does_not_fit_together_or_is_wrong_records_nothing(on_disk, tmp_path):
+    path = tmp_path / "budget" if on_disk else None
+    budget = dp.Budget(1.0, neighbours="edge", path=path)
 
-        for wrong in ({"epsilon": 0.8}, {"epsilon": -1.0}, {"neighbours": "swap"}):
-            with pytest.raises((InsufficientBudgetError, ParameterError, NeighboursError)):
-                budget.reserve([SPEND, {**SPEND, **wrong}])()
+    for wrong in ({"epsilon": 0.8}, {"epsilon": -1.0}, {"neighbours": "swap"}):
+        with pytest.raises((InsufficientBudgetError, ParameterError, NeighboursError)):
+            budget.reserve([SPEND, {**SPEND, **wrong}])()
 
-        assert budget.entries == ()
-        assert budget.reserve([])() == ()
-        assert [one.sequence for one in budget.reserve([SPEND, SPEND])()] == [1, 2]
+    assert budget.entries == ()
+    assert budget.reserve([])() == ()
+    assert [one.sequence for one in budget.reserve([SPEND, SPEND])()] == [1, 2]
 
 
 SPEND = {"epsilon": 0.25, "neighbours": "edge"}

@@ -74,7 +74,6 @@ OF_EACH = [
 HELD_ROWS = both(*OF_EACH)
 NX = refusing(Graph.from_networkx, nodes=5)
 SIMPLE = refusing(simple_edges)
-AB = SECRET.select("a", "b")
 ADJACENCY = nx.to_numpy_array(nx.star_graph(4), dtype=int)
 
 NO_NODES = [pl.Float64, pl.String, pl.Boolean]

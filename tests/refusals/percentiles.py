@@ -44,7 +44,6 @@ OF_PERSONS = releasing(
     dp.Percentiles, data=PERSONS, column="v", user="who", max_per_user=2, p=50,
     candidates=range(3), **AR,
 )  # fmt: skip
-LIMIT = {"user": "who", "max_per_user": 2}
 INTERVAL = releasing(dp.Percentiles, p=50, upper=20, step=1, interval=0.95, **AR)
 UNITS = releasing(dp.Percentiles, p=[50, 90], **AR)
 SHORT = releasing(dp.Percentiles, data=FLOATS, column="v", p=50, **AR)

@@ -100,12 +100,7 @@ def test_without_a_ledger_the_budget_is_the_price(clinic):
 @pytest.mark.parametrize(
     ("old", "new", "line", "said"),
     [
-        (
-            "[data]",
-            "path = 'a'\n[data]",
-            "",
-            "the file has no key 'path'; it belongs in [data]",
-        ),
+        ("[data]", "path = 'a'\n[data]", "", "the file has no key 'path'; it belongs in"),
         ("[data]", "[data]\nnote = 'a'", "3:", "[data] has no key 'note'; it belongs in"),
         ("k = 1", "k = 1\nwhere = ['a = 1']", "13:", "where is no field of a TopKeys"),
         ("year = 2025", "year ~ 2025", "3:", "where must be such as"),

@@ -98,10 +98,6 @@ def held_by(engine, frame):
     return session.read.parquet(str(path))
 
 
-def _rows(result):
-    return len(result)
-
-
 @pytest.fixture
 def crossing(monkeypatch, request):
     """Return a list that gets the number of rows whenever an engine gives some away."""
@@ -110,7 +106,7 @@ def crossing(monkeypatch, request):
 
     sizes = []
 
-    def watch(kind, method, length):
+    def watch(kind, method):
         collect = getattr(kind, method)
 
         def watched(self, *args, **kwargs):
@@ -119,16 +115,16 @@ def crossing(monkeypatch, request):
             # of persons collects in the middle of a query of polars, whose memory it is in.
             inside = "polars.", "dpselect.tables.people"
             if not sys._getframe(1).f_globals["__name__"].startswith(inside):
-                sizes.append(length(rows))
+                sizes.append(len(rows))
             return rows
 
         monkeypatch.setattr(kind, method, watched)
 
-    watch(pl.LazyFrame, "collect", lambda frame: frame.height)
-    watch(nw.LazyFrame, "collect", len)
+    watch(pl.LazyFrame, "collect")
+    watch(nw.LazyFrame, "collect")
     for method in ("fetchall", "to_arrow_table", "df", "fetchnumpy", "pl"):
         if hasattr(duckdb.DuckDBPyRelation, method):
-            watch(duckdb.DuckDBPyRelation, method, _rows)
+            watch(duckdb.DuckDBPyRelation, method)
     asked = getattr(request.node, "callspec", None)
     if asked is not None and "spark" in asked.params.values():
         spark()
@@ -136,5 +132,5 @@ def crossing(monkeypatch, request):
         DataFrame = importlib.import_module(f"pyspark.sql.{kind}.dataframe").DataFrame  # noqa: N806
 
         for method in ("collect", "toArrow", "toPandas"):
-            watch(DataFrame, method, len)
+            watch(DataFrame, method)
     return sizes

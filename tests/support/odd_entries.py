@@ -459,19 +459,12 @@ def _constants(named, rng, folder):
     for name, column in named.items():
         kind = rng.choice([pl.Float64, pl.Float32, pl.Int64, pl.UInt64, pl.String])
         odd = [one, None, *([float("nan")] if kind in {pl.Float64, pl.Float32} else [])]
-        held = [rng.choice(odd) for _ in column]
-        if kind == pl.String:
-            held = [None if value is None else str(value) for value in held]
-        columns[name] = pl.Series(held, dtype=pl.Float64 if kind != pl.String else kind).cast(
-            kind, strict=False
-        )
+        held = pl.Series([rng.choice(odd) for _ in column], dtype=pl.Float64)
+        columns[name] = held.cast(kind, strict=False)
     path = folder / f"{rng.getrandbits(64):x}.parquet"
     pl.DataFrame(columns).write_parquet(path, row_group_size=rng.choice([1, 3, 100]))
-    return rng.choice([lambda: path, lambda: pl.scan_parquet(path), lambda: _read(path)])()
-
-
-def _read(path):
-    return duckdb_session().read_parquet(str(path))
+    read = duckdb_session().read_parquet
+    return rng.choice([lambda: path, lambda: pl.scan_parquet(path), lambda: read(str(path))])()
 
 
 def emptied(data):

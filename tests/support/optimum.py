@@ -91,11 +91,7 @@ class Universe:
         losses, steps = self.losses(), np.array(self.steps)
         found = np.where(losses <= 1e-12, 0.0, np.inf)
         for _ in self.databases:
-            nearer = found.copy()
-            np.minimum.at(nearer, steps[:, 0], found[steps[:, 1]] + 1)
-            if (nearer == found).all():
-                break
-            found = nearer
+            np.minimum.at(found, steps[:, 0], found[steps[:, 1]] + 1)
         return found
 
     def mean_loss(self, mechanism: dp.mechanisms.Mechanism) -> float:
