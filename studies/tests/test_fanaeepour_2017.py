@@ -36,10 +36,6 @@ def pair_on_the_line():
         yield maps.Points(x, np.zeros(size), Box(0, 0, 1, 1))
 
 
-def loss(first, second):
-    return np.abs(np.log(first) - np.log(second)).max()
-
-
 def test_the_published_utility_fails_with_a_sensitivity_of_each_grid():
     """Theorem 7.11: 8,938 points beside the query, 25,000 aligned cells against one."""
     size, delta, scale, epsilon = 8938, 0.1, 1.25, 0.2
@@ -77,7 +73,7 @@ def test_the_published_choice_on_points_loses_more_than_its_epsilon_too():
     assert found[0].sensitivities == pytest.approx([
         1 / (0.9 * 27.1) + noise / (26.1 * 27.1) + 1 / 27 for noise in (COVERED, share)
     ])  # fmt: skip
-    assert loss(found[0].probabilities(1.0), found[1].probabilities(1.0)) > 1.09
+    assert dp.audit.privacy_loss(*(one.probabilities(1.0) for one in found)) > 1.09
 
 
 PRIVATE = {
@@ -113,15 +109,12 @@ def test_private_methods_cost_epsilon_in_all(name, monkeypatch):
     assert sum(asked) + left == pytest.approx(2.0)
 
 
-def case_of_few(grids=(1, 4, 16, 64), size=4000):
-    rng = np.random.default_rng(0)
-    points = maps.Points.of(*_clustered(rng, size), bounds=places.COUNTRY)
-    return places.case_of(points, grids, places.COUNTRY, delta=0.001, sides=places.SIDES)
-
-
-def _clustered(rng, size):
+def case_of_few():
     low, high = np.array(places.COUNTRY).reshape(2, 2)
-    return (low + (high - low) * rng.beta(2, 5, (size, 2))).T
+    clustered = low + (high - low) * np.random.default_rng(0).beta(2, 5, (4000, 2))
+    points = maps.Points.of(*clustered.T, bounds=places.COUNTRY)
+    grids = 1, 4, 16, 64
+    return places.case_of(points, grids, places.COUNTRY, delta=0.001, sides=places.SIDES)
 
 
 def test_names_say_which_methods_are_not_private():

@@ -2,13 +2,14 @@
 
 from itertools import combinations_with_replacement
 from math import inf, nan
+from types import SimpleNamespace
 
 import numpy as np
 
 import dpselect as dp
 from dpselect.audit import bounded_range, check_private, delta, privacy_loss, renyi
 from dpselect.errors import InsufficientBudgetError, NeighboursError
-from dpselect_conformance import check_spends_first
+from dpselect_conformance import check_spends_first, replay
 from dpselect_conformance.objectives.universe import build
 from support.refusals import Each, both, refusing
 
@@ -40,6 +41,7 @@ CHECKED = refusing(dp.audit.check_admissible, sound, universe=BALLOTS, neighbour
 SPENT = refusing(check_spends_first, pay, total=1.0, neighbours=AR)
 OVERSPENT = refusing(check_spends_first, total=1.0, neighbours=AR)
 BUILT = refusing(build, neighbours="add-remove")
+REPLAYED = refusing(replay, release=list, x=(), y=())
 
 ROWS = [
     LAWS("q must be probabilities", q=Each(NO_LAWS)),
@@ -54,6 +56,9 @@ ROWS = [
     refusing(dp.audit.check_admissible, list, BALLOTS, AR)("be an Objective"),
     OVERSPENT("requested 2.0", InsufficientBudgetError, release=lambda one: pay(one, 2.0)),
     SPENT("samplers must be", samplers=[len]),
+    REPLAYED("plan", plan=Each([3, "plan", dp.Objective])),
+    REPLAYED("carries no plan"),
+    REPLAYED("has as plan_ must", release=lambda _: SimpleNamespace(plan_=3)),
     BUILT("every database must", universe=Each([[("a",), frozenset("a")], ["a", "ab"]])),
     BUILT("every multiset of records", universe=[("a", "b"), ("b", "a"), ("a",)]),
     BUILT("every database must", neighbours="substitute", universe=Each(OF_OTHER_SIZES)),

@@ -8,12 +8,9 @@ from dpselect_pooling import Assay, OutcomePrivacy, Screening, compare_designs, 
 pytestmark = pytest.mark.slow
 
 
-def simple(**changes):
-    arguments = {"trials": 60, "rng": np.random.default_rng(5), **changes}
-    of_how = {"pools", "trials", "rng", "progress"}
-    how = {name: one for name, one in arguments.items() if name in of_how}
-    facts = {name: one for name, one in arguments.items() if name not in of_how}
-    return compare_designs(Screening(**{"n": 60, "d": 2, **facts}), **how)
+def simple(*, pools=None, trials=60, **facts):
+    screening, rng = Screening(**{"n": 60, "d": 2, **facts}), np.random.default_rng(5)
+    return compare_designs(screening, pools=pools, trials=trials, rng=rng)
 
 
 def by_name(found, name):

@@ -126,16 +126,6 @@ def test_noise_before_pooling_is_a_case_of_noise_after_it(design, beta):
         assert noise.delta(design, epsilon=epsilon, neighbours="swap") <= plan.delta + 1e-9
 
 
-@pytest.mark.parametrize("beta", [0, 1, 2])
-def test_testing_everybody_alone_loses_exactly_the_delta_of_replaced_samples(beta):
-    found = pooling.noise_of_replaced(np.eye(5), beta=beta).delta(
-        np.eye(5), epsilon=0.5, neighbours="swap"
-    )
-
-    assert found == pytest.approx(1 - beta / 5)
-    assert found == pytest.approx(pooling.ReplacedSamples(people=5, beta=beta).plan.delta)
-
-
 @given(
     epsilon=st.one_of(st.floats(1e-9, 60), st.floats(1e-300, 1e-9), st.floats(60, 1e6)),
     relation=st.sampled_from(["substitute", "swap"]),

@@ -5,7 +5,6 @@ import pytest
 import dpselect as dp
 from dpselect.errors import ParameterError
 from dpselect_applications.tuning import Geometric, PrivateStudy
-from support.holders import REFUSED, exit_of_a_fork
 
 PRICE = {"epsilon_per_run": 0.1, "neighbours": "add-remove"}
 BEST = dp.BestOf(repetitions=Geometric(mean=4), **PRICE)
@@ -31,10 +30,6 @@ def test_no_score_and_no_number_of_runs_can_be_read():
     assert open_names == {"ask", "plan", "release", "tell"}
     with pytest.raises(ParameterError):
         study.release  # noqa: B018 -- the property raises
-
-
-def test_a_study_belongs_to_the_process_that_made_it():
-    assert exit_of_a_fork(PrivateStudy([1], BEST).ask) == REFUSED
 
 
 def test_candidates_are_all_proposed_before_the_first_run():

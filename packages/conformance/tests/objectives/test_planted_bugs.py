@@ -163,9 +163,6 @@ PLANTED = {
         "halves that are claimed to be integers": lambda x: dp.Objective(
             [x.count("a") / 2, x.count("b")], known(), step=1
         ),
-        "quarters that are claimed to be halves": lambda x: dp.Objective(
-            [x.count("a") / 4, 0.5], known(), step=0.5
-        ),
     },
     "public parts": {
         "an l1 of the data": lambda x: known(l1=2 + len(x)),
@@ -174,7 +171,6 @@ PLANTED = {
         ),
         "candidates that occur in the data": seen_only,
         "candidates ordered by the data": most_common_first,
-        "a bound of the data": lambda x: element(lambda _: [1, 1], max(1, *tally(x)), 20),
         "a bound of each of the data": lambda x: element(
             lambda _: [1, 1], [5, max(1, x.count("b"))], 20
         ),
