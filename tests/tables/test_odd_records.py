@@ -47,7 +47,7 @@ def tree(odd, data):
         codes, labels = coded.codes, coded.labels
     else:
         columns = records.read(data, fields=3)
-        labels = Categories(public.classes).codes(columns.values("x2"))
+        labels = columns.codes("x2", Categories(public.classes))
         codes = records.codes(columns, public)
     return Counter(map(tuple, np.column_stack([codes, labels]).tolist()))
 
