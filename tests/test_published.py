@@ -59,13 +59,8 @@ def _scores(metric, graph):
 
 
 def _is_asked(graph, asked):
-    plain = {"normalized", "weight", "k"} >= set(asked) and asked.get("k") is None
-    return (
-        plain
-        and asked.get("weight") is None
-        and not graph.is_directed()
-        and not graph.is_multigraph()
-    )
+    plain = {name for name, value in asked.items() if value is not None} <= {"normalized"}
+    return plain and not (graph.is_directed() or graph.is_multigraph())
 
 
 THEIRS = [

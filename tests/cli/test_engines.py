@@ -13,18 +13,11 @@ def on(engine):
     return ("--engine", engine, *(master() if engine == "spark" else ()))
 
 
-@pytest.fixture
-def many_stays(tmp_path):
-    path = tmp_path / "stays.csv"
-    rows = "\n".join(f"{i % 21}" for i in range(4000))
-    path.write_text(f"days\n{rows}\nunknown\n", encoding="utf-8")
-    return path
-
-
-def test_a_terminal_shows_which_pass_is_made(run, many_stays, monkeypatch):
-    shown = []
+def test_a_terminal_shows_which_pass_is_made(run, tmp_path, monkeypatch):
+    path, shown = tmp_path / "stays.csv", []
+    path.write_text("days\n" + "20\n" * 4000 + "unknown\n", encoding="utf-8")
     monkeypatch.setattr("rich.status.Status.update", lambda _, text: shown.append(text))
-    asked = ("percentile", many_stays, *PERCENTILE[:5], 1000, *PERCENTILE[6:], "--step", 1)
+    asked = ("percentile", path, *PERCENTILE[:5], 1000, *PERCENTILE[6:], "--step", 1)
 
     ran = run(*asked, *ADD_REMOVE, *on("polars"))
 

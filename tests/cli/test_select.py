@@ -8,21 +8,18 @@ from dpselect.mechanisms import MECHANISMS
 ASK = ("--neighbours", "substitute", "--epsilon", 400, "--label", "offer")
 
 
-@pytest.fixture
-def offers(tmp_path):
-    path = tmp_path / "offers.csv"
-    path.write_text(
-        "offer,cost,quality,reach,d0,d1\n"
-        "cheap,1,2,5,1,2\nbest,3,9,2,0.5,2\nworst,9,1,1,1,1\nclose,4,8,2,1,2\n",
-        encoding="utf-8",
-    )
-    return path
+OFFERS = """offer,cost,quality,d0,d1
+cheap,1,2,1,2
+best,3,9,0.5,2
+close,4,8,1,2
+"""
 
 
-def test_a_pareto_score_has_every_fact_but_a_direction(run, offers):
+def test_a_pareto_score_has_every_fact_but_a_direction(run, tmp_path):
+    (tmp_path / "offers.csv").write_text(OFFERS, encoding="utf-8")
     for mechanism in MECHANISMS:
         ran = run(
-            "select", offers, *ASK, "--json", "--mechanism", mechanism,
+            "select", tmp_path / "offers.csv", *ASK, "--json", "--mechanism", mechanism,
             "--objective", "quality:global=1:local=d", "--objective", "cost:-1:global=1",
             *(("--direction", "non-increasing") if mechanism == "shifted" else ()),
         )  # fmt: skip

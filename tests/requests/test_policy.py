@@ -43,7 +43,6 @@ def request_of(clinic, query, policy=POLICY, **data):
         ("[data]", '[data]\npath = "other.parquet"', "[data] path"),
         ("[data]", "[data]\nengine = 'spark'\nmaster = 'a'", "[data] master"),
         ("[data]", "[data]\nseparator = ';'", "[data] separator"),
-        ("[data]", "[data]\ndecimal = ','", "[data] decimal"),
         ("[data]", "[data]\ndecimal = '.'", "[data] decimal"),
         ("[data]", "[data]\nskip_lines = 5", "[data] skip_lines"),
         ("[data]", "[data]\nheader = ['days']", "[data] header"),

@@ -157,11 +157,7 @@ CALLS = {
     **of_queries(),
     **{repr(one): Call(drawn(type(one)), given(one), scores) for one in MECHANISMS},
     "release of several": Call(
-        lambda one, budget, **more: dp.PermuteAndFlip(epsilon=1.0).release(
-            one, budget=budget, **more
-        ),
-        {"k": 2},
-        scores,
+        lambda one, budget, k: MECHANISMS[1].release(one, k, budget=budget), {"k": 2}, scores
     ),
     "ID3Classifier": of_estimator(trees.ID3Classifier(**PUBLIC, max_depth=1)),
     "MultiObjectiveTreeClassifier": of_estimator(

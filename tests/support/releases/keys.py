@@ -43,7 +43,8 @@ def _top(name, relation, **asked):
     return _case(name, dp.TopKeys, relation, **asked)
 
 
-KNOWN = {"candidates": range(KEYS)}
+KNOWN, UNKNOWN = {"candidates": range(KEYS)}, {"k": 1, "delta": 1e-3}
+GAUSSIAN = {"k": 4, "max_per_user": 8, "delta": 1e-3}
 GROUPED = {"by": "ward", "groups": [0, 1]}
 REST = {"other": True, "other_share": 0.5}
 RELEASED = {"k": 1, "by": "ward", "groups_share": 0.6, "epsilon": 3.0, "delta": 0.3}
@@ -58,25 +59,15 @@ CASES = [
             _top("with counts", relation, k=1, candidates=range(KEYS), counts_share=0.5),
             _top("of one sequence", relation, k=4, candidates=range(KEYS)),
             _top("with intervals", relation, k=4, candidates=range(KEYS), interval=0.9),
-            _top(
-                "of a Gaussian sequence",
-                relation,
-                k=4,
-                max_per_user=8,
-                delta=1e-3,
-                **KNOWN,
-                **GROUPED,
-            ),
+            _top("of a Gaussian sequence", relation, **GAUSSIAN, **KNOWN, **GROUPED),
             _top("above a count", relation, above=2, candidates=range(KEYS), **GROUPED),
             _top("of an unknown domain", relation, k=2, delta=1e-3),
             _top("in groups", relation, k=1, candidates=range(KEYS), **GROUPED),
-            _top("unknown, in groups", relation, k=1, delta=1e-3, **GROUPED),
-            _top("unknown, in unknown groups", relation, k=1, delta=1e-3, by="ward"),
+            _top("unknown, in groups", relation, **UNKNOWN, **GROUPED),
+            _top("unknown, in unknown groups", relation, **UNKNOWN, by="ward"),
             _top("known, in released groups", relation, candidates=range(KEYS), **RELEASED),
             _top("with the rest", relation, k=2, delta=1e-3, **REST),
-            _top(
-                "unknown, in groups, with rests", relation, k=1, delta=1e-3, **GROUPED, **REST
-            ),
+            _top("unknown, in groups, with rests", relation, **UNKNOWN, **GROUPED, **REST),
             _top("known, with rests", relation, k=4, candidates=range(KEYS), **GROUPED, **REST),
             _top("known, in released groups, with rests", relation, **KNOWN, **SEVERAL),
             _case("of public groups", dp.Keys, relation, delta=1e-2, **GROUPED),

@@ -56,23 +56,15 @@ def with_pools_exchanged(tested, budget):
     return Release(tuple(map(bool, seen)), drawn.plan)
 
 
+def drawn_before(query, pair, run):
+    """Return the case of a query whose answer stays with the collector."""
+    stated = {"delta": query.plan.delta, "secret": True}
+    return ReleaseCase(type(query).__name__, query, pair, run=run, **stated)
+
+
 CASES = [
     flipped(Neighbours.SUBSTITUTE, one_status_changed),
     flipped(Neighbours.SWAP, outcomes_swapped),
-    ReleaseCase(
-        "ReplacedSamples",
-        REPLACED,
-        statuses_swapped,
-        delta=0.5,
-        run=pooled_with_replaced,
-        secret=True,
-    ),
-    ReleaseCase(
-        "SwappedPools",
-        SWAPPED,
-        one_status_changed,
-        delta=SWAPPED.plan.delta,
-        run=with_pools_exchanged,
-        secret=True,
-    ),
+    drawn_before(REPLACED, statuses_swapped, pooled_with_replaced),
+    drawn_before(SWAPPED, one_status_changed, with_pools_exchanged),
 ]

@@ -33,6 +33,7 @@ def _table(members):
 
 
 COLUMNS = {"column": "result", "positive": "positive", "label": "sample"}
+OF_A_TABLE = Subset(n=PEOPLE, epsilon=1.25, **COLUMNS)
 
 CASES = [
     retrieval("pure"),
@@ -40,10 +41,5 @@ CASES = [
     retrieval("ball", beta=2),
     retrieval("union", beta=2),
     ReleaseCase("Subset, private size", Subset(n=PEOPLE, epsilon=1.25), one_status_changed),
-    ReleaseCase(
-        "Subset, of a table",
-        Subset(n=PEOPLE, epsilon=1.25, **COLUMNS),
-        one_status_changed,
-        data=_table,
-    ),
+    ReleaseCase("Subset, of a table", OF_A_TABLE, one_status_changed, data=_table),
 ]
