@@ -53,7 +53,7 @@ def least_dampened(objective):
 
 @st.composite
 def flat_objectives(draw, *, monotone):
-    flat = dp.LocalSensitivity(lambda t: 0.5 + t, 4.0, EDGE)
+    flat = dp.LocalSensitivity(lambda t: 0.5 + t, 4.0, EDGE, horizon=9)
     scores = draw(st.lists(st.integers(-20, 20), min_size=2, max_size=5))
     return dp.Objective(scores, flat, monotone=monotone)
 
