@@ -23,17 +23,6 @@ PICTURE = studies.load("farias-2023/figure-7")
 """A study of which only the comparison is used."""
 
 
-def differing(name):
-    """Return the numbers of a study that differ in its stored run."""
-    study, beside = studies.load(name), STORED.beside(name).to_dicts()
-    assert len(beside) == len(study.printed)
-    return [
-        number
-        for number, row in zip(study.printed, beside, strict=True)
-        if row["verdict"] == DIFFERS and row["why"] != IN_CODE
-    ]
-
-
 @pytest.mark.parametrize("name", studies.STUDIES)
 def test_a_full_run_is_stored_and_has_every_row_that_is_printed(name):
     study = studies.load(name)
@@ -48,12 +37,12 @@ def test_a_full_run_is_stored_and_has_every_row_that_is_printed(name):
 
 @pytest.mark.parametrize("name", studies.STUDIES)
 def test_the_stored_run_that_a_reason_names_bears_it_out(name):
-    frames = {}
-    for number in differing(name):
+    beside = STORED.beside(name).to_dicts()
+    for number, row in zip(studies.load(name).printed, beside, strict=True):
         reason = number.reason
-        if reason is None:
+        if row["verdict"] != DIFFERS or row["why"] == IN_CODE or reason is None:
             continue
-        frame = frames.setdefault(reason.run, STORED.claims(reason.run))
+        frame = STORED.claims(reason.run)
 
         assert reason.at_least > -np.inf or reason.at_most < np.inf
         assert reason.holds(frame), (number.where, reason.shown_by(frame))

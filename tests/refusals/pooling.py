@@ -29,6 +29,9 @@ OUTCOMES = releasing(
 )
 REPLACED = refusing(pooling.ReplacedSamples, people=5, beta=1)
 NOISE = refusing(pooling.JointNoise)
+JOINT = refusing(
+    pooling.SwappedPools, matrix=DESIGN, joint={"2" * 7: 1}, epsilon=1.0, neighbours="swap"
+)
 VALID = pooling.Results(np.arange(7) < 1, np.ones(7, dtype=bool))
 DECODE = refusing(pooling.decode, SAMPLES, DESIGN, VALID)
 SHEET = refusing(pooling.Worksheet, samples=SAMPLES, design=DESIGN)
@@ -51,6 +54,7 @@ ROWS = [
     COMP("design", design=Each([np.ones(3), 2 * np.eye(3)])),
     COMP("negative_allowed", negative_allowed=-1),
     refusing(pooling.outcomes, np.eye(3), [True])("", DataError),
+    refusing(pooling.outcomes, np.eye(2), [True, False])("states", states=(3, 1)),
     BELIEF("prevalence", prevalence=0.0),
     BELIEF("damping", damping=1.0),
     INTEGER("prevalence", prevalence=0.6),
@@ -70,6 +74,7 @@ ROWS = [
     BERNOULLI("rng", rng=1),
     refusing(pooling.bernoulli, 0, 5, probability=0.5, rng=RNG)("people"),
     refusing(pooling.doubly_balanced, 5, 3, weight=0, rng=RNG)("weight"),
+    refusing(pooling.doubly_balanced, 9, 2, weight=3, max_pool_size=10, rng=RNG)(""),
     refusing(pooling.dorfman, 5, pool_size=0)("pool_size"),
     refusing(pooling.kautz_singleton, 50)("d", d=0),
     FLIPS("flip", flip=0.0),
@@ -83,6 +88,7 @@ ROWS = [
     OUTCOMES("", DataError, data=Each([[True], [0, 1, 2, 0, 0, 0, 0]])),
     REPLACED("beta", beta=Each([6, -1])),
     REPLACED("people", people=0),
+    JOINT("joint", d=1),
     refusing(pooling.IndependentNoise)("", clean=0.6, contaminated=0.4),
     refusing(pooling.IndependentNoise)("clean", clean=-0.1, contaminated=0.4),
     NOISE("weights", weights=Each([{"10": 0}, {(1, 0): 1}, {"10": 2**51}])),

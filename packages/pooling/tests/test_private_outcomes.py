@@ -187,8 +187,6 @@ def test_the_outcomes_are_those_of_the_states():
     seen = pooling.outcomes(np.eye(3, dtype=bool), [True, True, False], (0, 2, 1))
 
     assert seen.tolist() == [False, True, True]
-    with refused("states"):
-        pooling.outcomes(np.eye(3, dtype=bool), [True, True, False], (0, 3, 1))
 
 
 def test_a_joint_law_is_drawn_and_priced():
@@ -201,10 +199,6 @@ def test_a_joint_law_is_drawn_and_priced():
     assert query.plan.delta == noise.delta(design, epsilon=1.0, neighbours="swap")
     assert "".join(map(str, query.draw().answer)) in noise.weights
     assert dp.Query.from_json(query.to_json()) == query
-    with refused("clean", "joint"):
-        pooling.SwappedPools(
-            matrix=design, joint=noise.weights, d=1, epsilon=1.0, neighbours="swap"
-        )
 
 
 def test_what_is_secret_is_in_no_text():

@@ -33,14 +33,10 @@ def of_persons(most, **more):
     return asked(user="person", max_per_user=most, **more) if most else asked(**more)
 
 
-def frame(rows):
-    return pl.DataFrame(rows, schema=SCHEMA, orient="row")
-
-
 @cache
 def counts(query, rows, number):
     """Return the counts of the first periods, as they are read."""
-    return query.made.counts(frame(rows), number)
+    return query.made.counts(pl.DataFrame(rows, schema=SCHEMA, orient="row"), number)
 
 
 def counts_after_each(query, rows):
@@ -142,7 +138,8 @@ def few_steps(monkeypatch):
 @pytest.mark.usefixtures("few_steps")
 def test_gaussian_noise_costs_rho_and_at_most_delta_over_all_streams(relation, most):
     query = of_persons(most, neighbours=relation, epsilon=0.5, delta=0.05)
-    other = Factors.with_gaussian(3, changed_by(query), rho_of(query))
+    changed = (most or 1) * (2 if relation is REPLACED else 1)
+    other = Factors.with_gaussian(3, changed, rho_of(query))
     object.__setattr__(query.made, "factors", other)
     moved = moves(query)
     squares = max(sum(one**2 for one in move) for move in moved)
@@ -156,10 +153,6 @@ def test_gaussian_noise_costs_rho_and_at_most_delta_over_all_streams(relation, m
     for move in {worst, *sorted(moved)[:: max(1, len(moved) // 20)]}:
         assert delta_of(other.noise, move, query.epsilon) <= query.delta
     assert delta_of(other.noise, worst, query.epsilon) > query.delta / 100
-
-
-def changed_by(query):
-    return (query.max_per_user or 1) * (2 if query.neighbours is REPLACED else 1)
 
 
 def rho_of(query):
