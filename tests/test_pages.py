@@ -17,7 +17,6 @@ def empty(tmp_path, monkeypatch):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PAGES)
 def test_a_page_works_when_it_is_pasted_into_an_empty_folder(name, empty):
-    assert list(empty.iterdir()) == []
     in_folder(name, empty)
 
     reader = Reader((ROOT / name).read_text("utf-8"))
@@ -43,8 +42,7 @@ def test_the_tutorial_works_when_it_is_pasted_into_an_empty_folder(empty):
         "```sh\ndpselect budget a.budget\n```\n",
     ],
 )
-def test_a_page_that_reads_a_file_which_it_does_not_make_fails(planted, empty):
-    assert list(empty.iterdir()) == []
-
+@pytest.mark.usefixtures("empty")
+def test_a_page_that_reads_a_file_which_it_does_not_make_fails(planted):
     with pytest.raises(AssertionError):
         Reader(planted).read()

@@ -366,8 +366,6 @@ def test_no_page_scrolls_sideways_on_a_telephone_and_no_formula_is_cut(browser, 
         ("group by ward", "percentiles/?h=group+by+ward#group-by-ward"),
         ("histogram", "maps/?h=histogram#which-cells-a-histogram-or-a-quadtree"),
         ("partition selection", "keys/?h=partition+selection#if-not-partition-selection"),
-        ("local sensitivity", "own/?h=local+sensitivity#a-local-sensitivity"),
-        ("median", "percentiles/?h=median"),
         ("hyperparameters", "tuning/?h=hyperparameters"),
         (
             "contribution bound",

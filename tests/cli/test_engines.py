@@ -53,11 +53,10 @@ CATALOGUE = "spark_catalog" if JAVA else "sail"
 @pytest.mark.spark
 def test_a_table_of_a_catalogue(run, named):
     for name in named:
+        ran = run("percentile", name, *PERCENTILE, *ADD_REMOVE, *on("spark"))
         if not JAVA:
-            ran = run("percentile", name, *PERCENTILE, *ADD_REMOVE, *on("spark"))
             assert (ran.code, "give a file by its path" in ran.error) == (2, True)
             continue
-        ran = run("percentile", name, *PERCENTILE, *ADD_REMOVE, *on("spark"))
         assert ran.code == 0, ran.error
         assert (ran.json["answer"], ran.json["source"]) == ([20.0], name)
     for name in ("default.unknown_stays", "unknown.default.hospital_stays"):

@@ -38,8 +38,7 @@ def entries(clinic):
 def test_every_example_is_short():
     files = sorted(EXAMPLES.glob("*.py"))
 
-    names = ["demo.py", "mcp_server.py", "service.py"]
-    assert [path.name for path in files] == names
+    assert [path.name for path in files] == ["demo.py", "mcp_server.py", "service.py"]
     for path in files:
         assert len(path.read_text(encoding="utf-8").splitlines()) <= LONGEST
 

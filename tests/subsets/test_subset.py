@@ -12,7 +12,7 @@ import dpselect as dp
 from dpselect.draws.subset_distance import DistanceDistribution, Part
 from dpselect.subsets import Subset, schemes
 from support.refusals import refused
-from support.subset_definitions import least_delta, optimal_delta
+from support.subset_definitions import least_delta
 
 CASES = [
     (n, d, beta)
@@ -77,7 +77,8 @@ def test_delta_is_the_least_over_all_neighbours_and_events(n, d, beta, scheme):
 def test_the_optimum_is_that_of_the_linear_program(n, d, beta):
     """Over all mechanisms."""
     for epsilon, failure in product((0.0, 0.3, 1.0, 3.0), (0.0, 0.02, 0.3, 0.9)):
-        ours = optimal_delta(n, d, beta, epsilon=epsilon, failure=failure)
+        asked = {"epsilon": epsilon, "failure": failure, "scheme": "optimal"}
+        ours = Subset(n=n, d=d, beta=beta, **asked).delta_at()
 
         assert ours == pytest.approx(least_delta(n, d, beta, epsilon, failure), abs=1e-6)
 

@@ -19,16 +19,11 @@ OF_F = {"column": "f", **MEDIAN}
 PEOPLE = {"user": "y", "max_per_user": 2}
 SEQUENCE = {"mechanism": "noisy-sequence", "interval": 0.9}
 DAY = dt.timedelta(days=1)
-DAYS = {
-    "lower": dt.date(2020, 1, 1),
-    "upper": dt.date(2020, 1, 9),
-    "step": DAY,
-    "p": 50,
-    **BOTH,
-}
+DAILY = {"step": DAY, "p": 50, **BOTH}
+DAYS = {"lower": dt.date(2020, 1, 1), "upper": dt.date(2020, 1, 9), **DAILY}
 MOMENTS = [dt.datetime(2020, 1, day) for day in (1, 9)]  # noqa: DTZ001 -- local times
-TIMES = {**DAYS, "lower": MOMENTS[0], "upper": MOMENTS[1]}
-DURATIONS = {**DAYS, "lower": 0 * DAY, "upper": 9 * DAY}
+TIMES = {**DAILY, "lower": MOMENTS[0], "upper": MOMENTS[1]}
+DURATIONS = {**DAILY, "lower": 0 * DAY, "upper": 9 * DAY}
 KNOWN = {"column": "f", "candidates": [0, "a", 2], **BOTH}
 BY_G = {"by": "g", "groups": [0, "a"]}
 BOX = {"bounds": (0, 0, 9, 9), **BOTH}

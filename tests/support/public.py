@@ -14,6 +14,10 @@ ROOMS = [*(room for room in ROOMS if room not in {"cli", "extend"}), "errors"]
 """The folders of the package, whose names a user imports; not of a program, or extension."""
 
 
+OURS = {"dpselect", "dpselect_applications", "dpselect_planner"}
+"""The packages whose queries the library offers as its own."""
+
+
 @cache
 def every_name():
     """Return every public name of the package and its rooms with what it stands for."""
@@ -25,20 +29,11 @@ def every_name():
     return found | {name: getattr(dp, name) for name in own if hasattr(dp, name)}
 
 
-def is_ours(kind):
-    """Return whether the library offers a class as its own."""
-    return kind.__module__.partition(".")[0] in {
-        "dpselect",
-        "dpselect_applications",
-        "dpselect_planner",
-    }
-
-
 @cache
 def every_query():
     """Return every class of queries of the library, once all that is public was imported."""
     every_name()
-    ours = [kind for kind in Query.kinds.values() if is_ours(kind)]
+    ours = [one for one in Query.kinds.values() if one.__module__.partition(".")[0] in OURS]
     return sorted(ours, key=lambda kind: kind.__name__)
 
 

@@ -6,14 +6,7 @@ from math import comb, exp
 import numpy as np
 from scipy.optimize import linprog
 
-from dpselect.subsets import Subset
 from support.noise import laplace
-
-
-def optimal_delta(n, d, beta, *, epsilon, failure=0.0):
-    """The delta of the optimal scheme."""
-    optimal = Subset(n=n, d=d, beta=beta, epsilon=epsilon, failure=failure, scheme="optimal")
-    return optimal.delta_at()
 
 
 def chances_of_sizes(d, n, epsilon):

@@ -49,13 +49,7 @@ BY_ROW = pairs_of_persons(_table, partial(_rows, 1), 5)
 OF_PERSONS = pairs_of_persons(_table, partial(_rows, 5), 3)
 
 
-def _users(name, relation, cap):
-    asked = {"column": "v", "user": "who", "p": 75, "upper": UPPER, "step": 1, "epsilon": 0.75}
-    query = dp.Percentiles(**asked, max_per_user=cap, neighbours=relation)
-    return ReleaseCase(f"Percentiles {name}, {relation}", query, OF_PERSONS[relation])
-
-
-def _groups(name, relation, **asked):
+def _of_table(name, relation, **asked):
     query = dp.Percentiles(
         **{
             "column": "v", "by": "ward", "p": (25, 75), "upper": UPPER, "step": 1,
@@ -74,21 +68,21 @@ CASES = [
         case
         for relation in PAIRS
         for case in (
-            _groups("of groups", relation, **PUBLIC),
-            _groups("of groups of persons", relation, **PUBLIC, **PERSONS),
-            _groups("several of groups", relation, **PUBLIC),
-            _groups("of groups of a range", relation, **PUBLIC, step=1e-5),
-            _groups("of groups with intervals", relation, **PUBLIC, interval=0.95),
-            _groups("of released groups", relation, **PRIVATE),
-            _groups("of released groups of persons", relation, **PRIVATE, **PERSONS),
-            _groups("of released groups and others", relation, **PRIVATE, other=True),
+            _of_table("of groups", relation, **PUBLIC),
+            _of_table("of groups of persons", relation, **PUBLIC, **PERSONS),
+            _of_table("several of groups", relation, **PUBLIC),
+            _of_table("of groups of a range", relation, **PUBLIC, step=1e-5),
+            _of_table("of groups with intervals", relation, **PUBLIC, interval=0.95),
+            _of_table("of released groups", relation, **PRIVATE),
+            _of_table("of released groups of persons", relation, **PRIVATE, **PERSONS),
+            _of_table("of released groups and others", relation, **PRIVATE, other=True),
         )
     ),
     *(
         case
         for relation in PAIRS
         for case in (
-            _users("of persons", relation, 2),
+            _of_table("of persons", relation, by=None, p=75, **PERSONS),
             _values("of a list", relation),
             _values("of a range", relation, **OF_A_RANGE),
             _values("several of a range", relation, (25, 50, 75), **OF_A_RANGE),

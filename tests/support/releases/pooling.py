@@ -25,8 +25,7 @@ def statuses_swapped(rng):
 
 
 def outcomes_swapped(rng):
-    first, second = statuses_swapped(rng)
-    return outcomes(DESIGN, first), outcomes(DESIGN, second)
+    return [outcomes(DESIGN, status) for status in statuses_swapped(rng)]
 
 
 def flipped(relation, pair):
