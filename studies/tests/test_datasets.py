@@ -2,46 +2,29 @@
 
 import gzip
 import io
-import os
 import zipfile
 from dataclasses import replace
-from pathlib import Path
 from unittest.mock import Mock
 
 import numpy as np
 import polars as pl
 import pytest
 
-from dpselect.errors import DataError, ParameterError
+from dpselect.errors import DataError
 from dpselect_studies import datasets
 from dpselect_studies.datasets import formats
-
-FOLDER = Path(os.environ["DPSELECT_DATA"])
-
-
-def real(name):
-    """The frame of a data set, or a skip by its name."""
-    if not (FOLDER / f"{name}.parquet").is_file():
-        pytest.skip(f"{name}: no {name}.parquet in DPSELECT_DATA or beside the checkout")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("DPSELECT_DATA", str(FOLDER))
-        return datasets.load(name)
+from support.real_data import or_skip
 
 
 @pytest.mark.parametrize("name", datasets.names())
 def test_every_data_set_is_what_the_catalogue_says(name):
-    table = real(name)
+    table = or_skip(datasets.load, name)
     about = datasets.about(name)
 
     assert f"{table.height:,}" == about.rows
     assert table.columns[0] in about.columns
     if about.url is not None:
         assert formats.fingerprint(table) == about.fingerprint
-
-
-def test_an_unknown_name_is_answered_with_all_names():
-    with pytest.raises(ParameterError):
-        datasets.load("iris")
 
 
 def test_another_file_of_that_name_is_refused(tmp_path, monkeypatch):
@@ -111,7 +94,7 @@ def served(monkeypatch, name, path, **changes):
     "name", ["enron", "github_musae", "adult", "hist1d_income", "hist2d_adult_2d"]
 )
 def test_a_publishers_file_becomes_the_same_records(name, tmp_path, monkeypatch):
-    expected = real(name)
+    expected = or_skip(datasets.load, name)
     path = tmp_path / name
     path.write_bytes(as_published(name, expected))
     served(monkeypatch, name, path)

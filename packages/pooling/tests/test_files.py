@@ -9,7 +9,6 @@ import pytest
 
 import dpselect_pooling as pooling
 from dpselect.errors import DataError
-from dpselect_pooling.plates import read_places
 
 DESIGN = pooling.array_2d(12, rows=3, columns=4)
 SAMPLES = [f"S{i}" for i in range(12)]
@@ -61,14 +60,6 @@ def written(tmp_path, text):
     path = tmp_path / "some.csv"
     path.write_text(text, encoding="utf-8", errors="surrogateescape")
     return path
-
-
-def places(path):
-    return read_places(str(path), pooling.worksheet.read_samples(path), wells=96)
-
-
-def test_places_are_assigned_where_none_are_stated(tmp_path):
-    assert places(written(tmp_path, "sample\nS0")) is None
 
 
 def test_nothing_is_overwritten(tmp_path):
