@@ -52,19 +52,14 @@ def test_a_neighbour_step_changes_one_part_by_one_record(relation):
             added = relation is Neighbours.ADD_REMOVE
             for other in [()] if added else records:
                 changed = (*table[:place], *other, *table[place + 1 :])
-                moved = distance(*(parts(one, relation, key) for one in (table, changed)))
+                both = (parts(one, relation, key) for one in (table, changed))
+                moved = [((a - b) + (b - a)).total() for a, b in zip(*both, strict=True)]
                 assert sorted(moved) == [0, 1 if added else 2 * (other != table[place])]
 
 
 def parts(table, relation, key):
     held = validation_part([one.encode() for one in table], relation, 0.5, key)
     return [Counter(np.array(table)[chosen]) for chosen in (held, ~held)]
-
-
-def distance(here, there):
-    return [
-        ((one - other) + (other - one)).total() for one, other in zip(here, there, strict=True)
-    ]
 
 
 def test_a_released_score_needs_no_validation():
