@@ -11,7 +11,6 @@ from hypothesis import given, settings, strategies as st
 from dpselect import subsets
 from dpselect_studies.gonen_2025 import bounds
 from support.refusals import refused
-from support.subset_definitions import optimal_delta
 
 
 @settings(max_examples=60, deadline=None)
@@ -25,7 +24,8 @@ from support.subset_definitions import optimal_delta
 def test_bounds_keep_their_order(n, share, part, epsilon, failure):
     d = 1 + int(share * (n - 2))
     beta = int(part * min(d, n - d))
-    optimum = optimal_delta(n, d, beta, epsilon=epsilon, failure=failure)
+    asked = {"epsilon": epsilon, "failure": failure, "scheme": "optimal"}
+    optimum = subsets.Subset(n=n, d=d, beta=beta, **asked).delta_at()
     ball = subsets.Subset(n=n, d=d, beta=beta, epsilon=0, scheme="ball").delta_at(epsilon)
     lower = subsets.theorem_1_lower(n, d, beta, epsilon=epsilon, failure=failure)
 
