@@ -1,4 +1,4 @@
-"""Documents: the line of every table, and errors that name it."""
+"""Documents: the lines of tables and their keys, and errors that name them."""
 
 import pytest
 
@@ -41,16 +41,18 @@ def document(tmp_path):
     ("keys", "line"),
     [
         (("data",), "4:"),
-        (("queries", 0), "11:"),
+        (("queries", 0), "13:"),
         (("queries", 1), "16:"),
         (("queries", "more"), "20:"),
-        (("queries", 2), "11:"),
+        (("queries", 2), "13:"),
+        (("data", "where"), "6:"),
+        (("ledger",), "2:"),
         (("data", "absent"), "4:"),
         (("absent",), ""),
         ((), ""),
     ],
 )
-def test_an_error_names_the_file_and_the_line_that_begins_a_table(document, keys, line):
+def test_an_error_names_the_file_and_the_line_of_a_key_or_its_table(document, keys, line):
     """Once, also within another table."""
     outer, inner = document.naming("data"), document.naming(*keys)
     with pytest.raises(ParameterError) as raised, outer, inner:

@@ -100,16 +100,16 @@ def test_without_a_ledger_the_budget_is_the_price(clinic):
 @pytest.mark.parametrize(
     ("old", "new", "line", "said"),
     [
-        ("[data]", "path = 'a'\n[data]", "", "the file has no key 'path'; it belongs in"),
-        ("[data]", "[data]\nnote = 'a'", "3:", "[data] has no key 'note'; it belongs in"),
-        ("k = 1", "k = 1\nwhere = ['a = 1']", "13:", "where is no field of a TopKeys"),
-        ("year = 2025", "year ~ 2025", "3:", "where must be such as"),
-        ("epsilon = 50.0", "epsilon = -1.0", "6:", "epsilon must be finite and > 0"),
-        ('"median"', '"a/b"', "6:", "a name has at most 60 letters"),
+        ("[data]", "path = 'a'\n[data]", "3:", "the file has no key 'path'; it belongs in"),
+        ("[data]", "[data]\nnote = 'a'", "4:", "[data] has no key 'note'; it belongs in"),
+        ("k = 1", "k = 1\nwhere = ['a = 1']", "17:", "where is no field of a TopKeys"),
+        ("year = 2025", "year ~ 2025", "4:", "where must be such as"),
+        ("epsilon = 50.0", "epsilon = -1.0", "11:", "epsilon must be finite and > 0"),
+        ('"median"', '"a/b"', "8:", "a name has at most 60 letters"),
         ("k = 1", "k =", "16:", "Invalid value"),
     ],
 )
-def test_an_error_is_one_line_with_the_line_of_its_table(clinic, old, new, line, said):
+def test_an_error_is_one_line_with_that_of_its_key(clinic, old, new, line, said):
     text = (clinic / "hospital.toml").read_text(encoding="utf-8")
     (clinic / "wrong.toml").write_text(text.replace(old, new, 1), encoding="utf-8")
 

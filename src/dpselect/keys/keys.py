@@ -119,8 +119,7 @@ class Keys(_KeysQuery):
             method = "rounds"
         if self.other and method in ("rounds", "optimal"):
             raise ParameterError(
-                "`other` needs noisy counts of the keys: `method` must be 'laplace' or "
-                "'gaussian'"
+                "`other` needs noisy counts: `method` must be 'laplace' or 'gaussian'"
             )
         if method != "rounds":
             return selection_of(method, epsilon, delta, changed, 0 if self.other else None)

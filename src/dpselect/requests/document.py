@@ -1,10 +1,10 @@
-"""TOML documents that know the line of every table, so that an error can name it."""
+"""TOML documents that know the lines of tables and keys, so that an error can name it."""
 
 from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self, TypeAlias, get_args, get_origin
@@ -127,26 +127,36 @@ class Document:
         """Put the file before the message of an error of the block.
 
         Args:
-            keys: Where a table is, whose line follows the file.
+            keys: Where it is about; the line of its key follows the file, or of its table.
         """
         try:
             yield
         except DPSelectError as error:
             if self.path is None or str(error).startswith(f"{self.path}:"):
                 raise
-            raise type(error)(f"{self.path}:{self._line(keys)} {error}") from None
+            line = self._line(keys, error.arguments)
+            raise type(error)(f"{self.path}:{line} {error}") from None
 
-    def _line(self, keys: Keys) -> str:
-        """Return the line that begins a table, or the nearest one around it; empty of none."""
+    def _line(self, keys: Keys, names: Sequence[str]) -> str:
+        """Return the line of a key of some names in a table, or that begins it; empty of none.
+
+        Where there is no such table, the nearest one around it counts.
+        """
         lines = [one.partition("#")[0].strip() for one in self.text.splitlines()]
-        while keys:
+        begin, wanted = 0, {*names}
+        while keys and not begin:
             name = ".".join(one for one in keys if isinstance(one, str))
             heads = [at for at, one in enumerate(lines, 1) if one.strip("[]") == name != one]
             number = keys[-1] if isinstance(keys[-1], int) else 0
-            if number < len(heads):
-                return f"{heads[number]}:"
+            begin = heads[number] if number < len(heads) else 0
+            wanted.add(str(keys[-1]))
             keys = keys[:-1]
-        return ""
+        for at, one in enumerate(lines[begin:], begin + 1):
+            if one.startswith("["):
+                break
+            if "=" in one and one.partition("=")[0].strip(" \"'") in wanted:
+                return f"{at}:"
+        return f"{begin}:" if begin else ""
 
 
 def check_keys(
@@ -170,8 +180,8 @@ def check_keys(
         parts = table.split(".") if table else []
         for part in parts:
             values = values.get(part, {})
-        with document.naming(*parts):
-            for key, value in values.items():
+        for key, value in values.items():
+            with document.naming(*parts, key):
                 kind = known.get(key) or known.get("*")
                 if kind is None:
                     meant = place_of(key, places()) or nearest(key, known)

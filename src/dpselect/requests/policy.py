@@ -149,7 +149,7 @@ class Policy:
         Raises:
             DataError: There is no such file.
             ParameterError: It is not TOML, a key is unknown, or a value is of a wrong type or
-                out of its range; the message has the line of its table.
+                out of its range; the message has the line of the key.
             NeighboursError: There is no such relation.
         """
         return cls._of(Document.read(path))

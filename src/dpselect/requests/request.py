@@ -137,7 +137,7 @@ class Request:
         Raises:
             DataError: There is no such file.
             ParameterError: It is not TOML, a key is unknown, a value is of a wrong type or out
-                of its range, or a claim is missing; the message has the line of its table.
+                of its range, or a claim is missing; the message has the line of the key.
             PolicyError: It goes beyond the policy; the message has the clause.
             NeighboursError: As for the class.
         """
