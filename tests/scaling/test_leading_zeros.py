@@ -5,7 +5,6 @@ sensitivities are the local sensitivities of Definition 5.
 """
 
 from functools import partial
-from importlib import import_module
 from itertools import pairwise, product
 
 import numpy as np
@@ -16,13 +15,12 @@ import dpselect as dp
 from dpselect import scaling
 from dpselect.combine import ParetoSensitivity
 from dpselect.percentiles import percentile
-from dpselect.scaling.pairwise import Pairs
+from dpselect.scaling import dampening
 from dpselect.sensitivity import Sensitivity, grouped, jump_to_bound, weighted_sum
 from support.strategies import dampened_by_definition, several_objectives, widths_of
 
 EDGE = dp.Neighbours.EDGE
 LINES = np.array(list(product([-1, 0, 1], repeat=5)))
-dampened = import_module("dpselect.scaling.dampened")
 
 
 def local_sensitivity(line, place, distance):
@@ -78,7 +76,7 @@ def test_anchored_scores_are_those_of_the_definition_and_move_by_one(anchor):
 
 @pytest.mark.parametrize("longest", [0, 1, 2, 3])
 def test_a_lead_can_be_cut_anywhere(longest, monkeypatch):
-    monkeypatch.setattr(dampened, "LONGEST_LEAD", longest)
+    monkeypatch.setattr(dampening, "LONGEST_LEAD", longest)
 
     assert largest_step(scaling.dampened) == 1
     assert scaled(scaling.dampened, np.zeros(6)) == [longest] * 6
@@ -135,7 +133,6 @@ def forms(objectives):
     everyone = np.arange(len(objectives[0]))
     yield single.take(everyone[::-1]), everyone.size
     yield grouped(single, 3, neighbours=EDGE), everyone.size
-    yield Pairs(single, everyone, everyone.size), everyone.size**2
     yield jump_to_bound(single, 4), everyone.size
     yield weighted_sum([single, single], [2.0, -1.0]), everyone.size
     yield objectives[0].sensitivity, everyone.size

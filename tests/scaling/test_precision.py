@@ -10,7 +10,7 @@ from hypothesis import example, given, strategies as st
 import dpselect as dp
 from dpselect import scaling
 from dpselect.draws import grid
-from dpselect.scaling.pairwise import FLOOR
+from dpselect.scaling.pairs import FLOOR
 from support.strategies import dampened_by_definition, exact_scores
 
 EDGE = dp.Neighbours.EDGE
@@ -79,18 +79,60 @@ def test_generalized_errs_by_what_the_grid_pays_for(scores, widths, t):
     """Before: with t = 1e17 all scores lost (7.3 units)."""
     widths = widths[: len(scores)]
     objective = dp.Objective(scores, dp.GlobalSensitivity(widths, EDGE))
-    exact, share = exact_scores(objective), Fraction(t)
-    delta = [max(Fraction(w), Fraction(FLOOR) * Fraction(max(widths))) for w in widths]
-    n = range(len(scores))
-    expected = [
-        min(
-            (exact[r] - exact[j] - share * (delta[r] - delta[j])) / (delta[r] + delta[j])
-            for j in n
-        )
-        for r in n
-    ]
 
-    assert_paid(scaling.generalized(objective, t), expected)
+    assert_paid(scaling.generalized(objective, t), least_leads(objective, t))
+
+
+def least_leads(objective, t):
+    """The definition, over all pairs."""
+    widths = objective.sensitivity.bounds.tolist()
+    floor = Fraction(FLOOR) * Fraction(max(widths))
+    delta = [max(Fraction(width), floor) for width in widths]
+    exact = exact_scores(objective)
+    penalised = [u - Fraction(t) * d for u, d in zip(exact, delta, strict=True)]
+    both = list(zip(penalised, delta, strict=True))
+    return [min((a - b) / (d + e) for b, e in both) for a, d in both]
+
+
+@given(
+    st.lists(st.integers(-2, 2), min_size=2, max_size=40),
+    st.sampled_from([1.0, 1.01, 1.5]),
+    st.sampled_from([0.5, 0.9, 1.0]),
+    st.sampled_from([0.0, 1e12]),
+    st.sampled_from([0.0, 0.3]),
+)
+@example([0] * 40, 1.01, 0.9, 0.0, 0.0)
+def test_many_that_rise_together_err_by_what_the_grid_pays_for(steps, growth, bend, base, t):
+    """Each a few roundings off one curve, by which no corner of many may be lost."""
+    widths = np.cumsum(growth ** np.arange(len(steps)))
+    scores = base + widths**bend
+    scores += np.spacing(scores) * steps
+    objective = dp.Objective(scores, dp.GlobalSensitivity(widths, EDGE))
+
+    assert_paid(scaling.generalized(objective, t), least_leads(objective, t))
+
+
+@pytest.mark.parametrize("digits", range(20, 60))
+def test_a_slope_that_is_nearly_the_ratio_leads_to_no_corner_too_far(digits):
+    """The wide candidate is behind the ratio of the second by a part of 2^-digits."""
+    wide = 2.0**20
+    scores = [0.0, 2.0, 2 + (wide - 1) * (1 - 2.0**-digits)]
+    objective = dp.Objective(scores, dp.GlobalSensitivity([1.0, 1.0, wide], EDGE))
+
+    assert_paid(scaling.generalized(objective, 0.0), least_leads(objective, 0.0))
+
+
+@pytest.mark.parametrize("bend", [0.3, 0.5, 1.0, 2.0])
+def test_twenty_thousand_that_rise_together(bend):
+    """All are corners where the scores bend down; all pairs would be 4 * 10^8."""
+    widths = 1 + np.arange(20_000) / 50
+    scores = 30 * widths**bend
+    objective = dp.Objective(scores, dp.GlobalSensitivity(widths, EDGE))
+    rows = slice(None, None, 700)
+    gaps = scores[rows, None] - scores
+    expected = (gaps / (widths[rows, None] + widths)).min(axis=1)
+
+    assert scaling.generalized(objective, 0.0)[rows] == pytest.approx(expected, rel=1e-12)
 
 
 def widths_exactly(sensitivity, rows, floor=Fraction(0)):

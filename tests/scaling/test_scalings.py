@@ -1,7 +1,6 @@
 """Shifted and pairwise scores against their definitions; `test_precision` has all others."""
 
 from functools import partial
-from importlib import import_module
 
 import numpy as np
 import pytest
@@ -9,10 +8,10 @@ from hypothesis import given, strategies as st
 
 import dpselect as dp
 from dpselect import scaling
+from dpselect.scaling import pairs
 from support.strategies import dampened_by_definition, element_objectives, widths_of
 
 EDGE = dp.Neighbours.EDGE
-pairwise = import_module("dpselect.scaling.pairwise")
 
 
 def dampened_each(objective, values):
@@ -59,14 +58,14 @@ def flat_objectives(draw, *, monotone):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("pairs", [4, pairwise.PAIRS])
+@pytest.mark.parametrize("held", [4, pairs.PAIRS])
 @pytest.mark.parametrize("objectives", [partial(element_objectives, least=2), flat_objectives])
 @given(st.booleans(), st.data())
-def test_pairwise_is_the_least_dampened_difference(objectives, pairs, monotone, data):
+def test_pairwise_is_the_least_dampened_difference(objectives, held, monotone, data):
     """In one block of pairs and in many, for a sensitivity of each and one of all."""
     objective = data.draw(objectives(monotone=monotone))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pairwise, "PAIRS", pairs)
+        patch.setattr(pairs, "PAIRS", held)
         assert scaling.pairwise(objective) == pytest.approx(least_dampened(objective))
 
 

@@ -10,7 +10,7 @@ import pytest
 
 import dpselect as dp
 from dpselect import trees
-from dpselect.scaling.dampened import dampen
+from dpselect.scaling.dampening import dampen
 from support.trees_definitions import add_remove, by_definition, substitute
 
 ADD_REMOVE, SUBSTITUTE = dp.Neighbours.ADD_REMOVE, dp.Neighbours.SUBSTITUTE

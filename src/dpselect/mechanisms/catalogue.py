@@ -36,7 +36,7 @@ from dpselect.errors import ParameterError
 from dpselect.mechanisms.base import Mechanism
 from dpselect.mechanisms.sequence import NoisySequence
 from dpselect.objective import Objective
-from dpselect.scaling.pairwise import LARGEST_PENALTY
+from dpselect.scaling.pairs import LARGEST_PENALTY
 from dpselect.typing import Direction, Scores
 
 

@@ -4,12 +4,6 @@
 differences between unit scores, so it is enough that no difference moves by more than 2.
 """
 
-from dpselect.scaling.by_global import by_global
-from dpselect.scaling.dampened import anchored, dampened, shifted
-from dpselect.scaling.pairwise import generalized, pairwise
+from dpselect.lazy import attach
 
-__all__ = ["anchored", "by_global", "dampened", "generalized", "pairwise", "shifted"]
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__, __all__ = attach(__name__)

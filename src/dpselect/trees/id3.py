@@ -38,7 +38,7 @@ from dpselect.mechanisms import Mechanism, MechanismLike, ShiftedLocalDampening
 from dpselect.mechanisms.base import as_step
 from dpselect.plan import ErrorBound, Plan, Spend
 from dpselect.query import query
-from dpselect.scaling.dampened import check_horizon
+from dpselect.scaling.dampening import check_horizon
 from dpselect.trees.base import Sampler, Training, _RecordsQuery
 from dpselect.trees.counts import Counts, level_passes
 from dpselect.trees.criteria import Criterion, objective_of

@@ -26,7 +26,7 @@ from dpselect import validation
 from dpselect._twofold import Twofold, difference, largest
 from dpselect.errors import ParameterError
 from dpselect.objective import Objective
-from dpselect.scaling.by_global import by_global, finite
+from dpselect.scaling.dividing import by_global, finite
 from dpselect.sensitivity import Sensitivity
 from dpselect.typing import Direction, Scores, Values
 

@@ -13,14 +13,16 @@ the same of one bound per candidate.
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 
 from dpselect import validation
 from dpselect._twofold import Twofold, add, difference, exact_product, largest
 from dpselect.objective import Objective
-from dpselect.scaling.by_global import finite
-from dpselect.scaling.dampened import dampen
-from dpselect.sensitivity import Sensitivity
+from dpselect.scaling.dampening import dampen
+from dpselect.scaling.dividing import finite
+from dpselect.sensitivity import maximum
 from dpselect.sensitivity.summation import RunningSum
 from dpselect.typing import Indices, Scores, Values
 
@@ -31,6 +33,9 @@ FLOOR = 2.0**-40
 
 SCREEN = 2.0**-48
 """Part of a number that is more than floats have rounded away of it."""
+
+ROUNDINGS = 2.0**-50
+"""Part of a ratio, or of a slope between two corners, that is more than its roundings."""
 
 PAIRS = 2**17
 """Pairs of candidates compared at a time, in rows of one with all."""
@@ -59,9 +64,8 @@ def generalized(objective: Objective, t: float) -> Scores:
         t: Penalty, in units of the sensitivity; from 0 to 2^40. Public.
 
     Returns:
-        Shape ``(n,)``, <= 0. As private as the scores. In O(n (log n + m)) for the ``m``
-        candidates whose penalised scores exceed those of all smaller bounds. Bounds below
-        ``2^-40`` of the largest are raised to that.
+        Shape ``(n,)``, <= 0. As private as the scores. In O(n log n). Bounds below ``2^-40`` of
+        the largest are raised to that.
 
     Raises:
         ParameterError: ``t`` is out of range.
@@ -75,7 +79,13 @@ def generalized(objective: Objective, t: float) -> Scores:
 
 
 def largest_ratio(lines: Twofold, slopes: Values, levels: Twofold, widths: Values) -> Values:
-    """Return ``max_j (a_j - b_r)/(δ_j + δ_r)``.
+    """Return ``max_j (a_j - b_r)/(δ_j + δ_r)``, up to a few roundings of the ratio.
+
+    The largest ratio is the λ at which ``max_j (a_j - λ δ_j)`` is ``b_r + λ δ_r``. That maximum
+    is of a corner of the points ``(δ_j, a_j)``, the one up to which their slopes are above λ.
+    From 0 on, each λ finds a corner whose ratio is the next λ (Newton's method), and it is the
+    largest one where it no longer grows: the corners before have smaller ratios, and no slope
+    beyond is above it.
 
     Args:
         lines: ``a_j``, shape ``(n,)``.
@@ -86,23 +96,49 @@ def largest_ratio(lines: Twofold, slopes: Values, levels: Twofold, widths: Value
     Returns:
         Shape ``(m,)``; >= 0.
     """
+    corners = _corners(lines, slopes)
+    rises = difference(lines.at(corners[1:]), lines.at(corners[:-1]))
+    lines, slopes = lines.at(corners), slopes[corners]
+    falling = -rises / np.diff(slopes)
+    result, grows = np.zeros(widths.size), True
+    while grows:
+        # The first corner of several that roundings do not tell apart: another one's ratio
+        # can be less by a rounding times its own slope.
+        ends = np.searchsorted(falling, -(1 + ROUNDINGS) * result)
+        ratios = difference(lines.at(ends), levels) / (slopes[ends] + widths)
+        grows = bool((ratios > result).any())
+        result = np.maximum(ratios, result)
+    return result
+
+
+def _corners(lines: Twofold, slopes: Values) -> Indices:
+    """Return the corners of the least concave curve above points, by ascending slopes.
+
+    Up to the highest one, and exactly, by integers: roundings of many corners would add up.
+    """
     # A rival below a flatter one, or level with it, is never the furthest ahead.
     heights = np.empty(slopes.size, dtype=np.int64)
     heights[np.lexsort((lines.low, lines.high))] = np.arange(slopes.size)
     order = np.lexsort((-heights, slopes))
     rising = heights[order]
     front = order[rising == np.maximum.accumulate(rising)]
-    lines, slopes = lines.at(front), slopes[front]
-    result = np.empty(widths.size)
-    for rows in _blocks(widths.size, slopes.size):
-        gaps = difference(lines, levels.at(rows[:, None]))
-        result[rows] = (gaps / (slopes + widths[rows, None])).max(axis=1)
-    return np.maximum(result, 0.0)
+    x, y = _integers(slopes[front]), _integers(*lines.at(front))
+    found: list[int] = []
+    for k in range(front.size):
+        while len(found) > 1:
+            i, j = found[-2:]
+            if (y[j] - y[i]) * (x[k] - x[j]) > (y[k] - y[j]) * (x[j] - x[i]):
+                break
+            found.pop()
+        found.append(k)
+    return front[found]
 
 
-def _blocks(rows: int, size: int) -> list[Indices]:
-    """Return the positions of rows of so many pairs, in parts that are held at a time."""
-    return np.array_split(np.arange(rows), 1 + rows * size // PAIRS)
+def _integers(*terms: Values) -> list[int]:
+    """Return sums of floats exactly, in one unit."""
+    sums = [sum(map(Fraction, each)) for each in np.stack(terms, axis=1).tolist()]
+    unit = max(one.denominator for one in sums)
+    return [int(one * unit) for one in sums]
 
 
 @finite
@@ -114,9 +150,9 @@ def pairwise(objective: Objective) -> Scores:
 
     Returns:
         Shape ``(n,)``; 0 for a single candidate. As private as the scores. In O(T n log n) for
-        the T distances that the dampening visits, where few rivals are near the best at each;
-        in O(T n^2) if monotone with a sensitivity that is not flat. If neither, sensitivities
-        below ``2^-40 Δ`` are raised to that, by which ties are 0.
+        the T distances that the dampening visits; in O(T n^2) if monotone with a sensitivity
+        that is not flat. If neither, sensitivities below ``2^-40 Δ`` are raised to that, by
+        which ties are 0.
 
     Source: ours; each ``D`` is Farias et al., VLDB J. 2023, Definition 12.
     """
@@ -183,33 +219,13 @@ def _by_distance(objective: Objective) -> Values:
 
 def _by_rows(objective: Objective) -> Values:
     """Dampen every pair, a block of rows at a time."""
-    scores, size = objective.scores_twofold, len(objective)
-    result = np.empty(size)
-    for rows in _blocks(size, size):
+    scores, whole, size = objective.scores_twofold, objective.sensitivity, len(objective)
+    result, everyone = np.empty(size), np.arange(size)
+    for rows in np.array_split(everyone, 1 + size * size // PAIRS):
         gaps = -objective.less(scores.at(rows[:, None])).high
-        steps = dampen(gaps.ravel(), Pairs(objective.sensitivity, rows, size))
-        steps = steps.reshape(gaps.shape)
+        sides = [np.repeat(rows, size), np.tile(everyone, rows.size)]
+        larger = maximum([whole.take(side) for side in sides])
+        steps = dampen(gaps.ravel(), larger).reshape(gaps.shape)
         steps[np.arange(rows.size), rows] = np.inf
         result[rows] = steps.min(axis=1)
     return result
-
-
-class Pairs(Sensitivity):
-    """The larger sensitivity of each pair of one of some rows and any candidate.
-
-    It bounds their difference where all scores move in one direction. Pairs are ordered by the
-    row, then by the candidate.
-    """
-
-    def __init__(self, single: Sensitivity, rows: Indices, size: int) -> None:
-        super().__init__(single.bound, single.neighbours, single.horizon)
-        self._single, self._rows, self._size = single, rows, size
-
-    def _local(self, distance: int) -> Values:
-        delta = np.broadcast_to(self._single.at(distance), self._size)
-        return np.maximum(delta[self._rows, None], delta).ravel()
-
-    def leading_zeros(self, positions: Indices, most: int) -> Indices:
-        pairs = np.stack([self._rows[positions // self._size], positions % self._size])
-        each, places = np.unique(pairs, return_inverse=True)
-        return self._single.leading_zeros(each, most)[places.reshape(pairs.shape)].min(axis=0)
