@@ -30,7 +30,6 @@ from sys import float_info
 from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpselect.draws.subset_distance import (
     DistanceDistribution,
@@ -41,7 +40,7 @@ from dpselect.draws.subset_distance import (
     swapped,
 )
 from dpselect.plan import ErrorBound
-from dpselect.typing import Values
+from dpselect.typing import Indices, Values
 
 Scheme: TypeAlias = Literal["pure", "optimal", "ball", "union"]
 
@@ -103,13 +102,34 @@ class Retrieval:
     scale: float | None = None
 
     def distribution(self) -> DistanceDistribution:
-        """Return the distribution of the number of swaps."""
-        if self.scheme == "optimal":
-            return optimal_distribution(self.n, self.d, self.beta, self.epsilon, self.failure)
-        part = Part(0, self.beta, 1.0, 0.0)
-        if self.scheme == "pure":
-            part = Part(0, min(self.d, self.n - self.d), 1.0, self.epsilon)
-        return DistanceDistribution(self.n, self.d, (part,))
+        """Return the distribution of the number of swaps.
+
+        The optimal one has the least δ for at most ``beta`` swaps but for ``failure``. Mass ``1
+        - failure`` lies within ``beta``, the rest beyond, both tilted by ``e^(-ε a)``. Where
+        that would make a subset at distance ``beta + 1`` more likely than ``e^(-ε)`` times one
+        at ``beta``, the mass beyond is reduced to that ratio: the distribution of the pure
+        scheme, with ``δ = 0``.
+
+        Source: the optimum is ours; ``docs/report`` has the proof.
+        """
+        return DistanceDistribution(self.n, self.d, self._parts())
+
+    def _parts(self) -> tuple[Part, ...]:
+        most, beta, failure = min(self.d, self.n - self.d), self.beta, self.failure
+        if self.scheme == "ball":
+            return (Part(0, beta, 1.0, 0.0),)
+        pure = Part(0, most, 1.0, self.epsilon)
+        if self.scheme == "pure" or beta == most:
+            return (pure,)
+        within = Part(0, beta, 1 - failure, self.epsilon)
+        if failure == 0:
+            return (within,)
+        tilted = log_sizes(self.n, self.d) - self.epsilon * np.arange(most + 1)
+        # The pure scheme puts so many times as much beyond beta as within.
+        odds = log_sum(tilted[beta + 1 :]) - log_sum(tilted[: beta + 1])
+        if log(failure) - np.log1p(-failure) >= odds:
+            return (pure,)
+        return within, Part(beta + 1, most, failure, self.epsilon)
 
     def masses(self) -> Values:
         """Return P[a errors] for a = 0, 1, ...; for ``union`` a strangers in the output.
@@ -141,15 +161,13 @@ class Retrieval:
         held = (numbers >= 0) & (numbers <= self.n)
         return self._mean(numbers[held], np.full(held.sum(), size), chances[held])
 
-    def _noise(self) -> tuple[NDArray[np.int64], Values]:
+    def _noise(self) -> tuple[Indices, Values]:
         scale = self.scale or 0.0
         reach = int(min(REACH * scale + 2, MOST_REACH))
         moved = np.arange(-reach, reach + 1)
         return moved, np.exp(-np.abs(moved) / scale)
 
-    def _mean(
-        self, numbers: NDArray[np.int64], sizes: NDArray[np.int64], chances: Values
-    ) -> Errors:
+    def _mean(self, numbers: Indices, sizes: Indices, chances: Values) -> Errors:
         known = np.unique(np.linspace(sizes.min(), sizes.max(), POINTS).round().astype(int))
         means = [replace(self, d=int(one)).errors().wrong for one in known]
         exchanged = np.interp(sizes, known, means)
@@ -219,33 +237,6 @@ def _drops(distribution: DistanceDistribution, weights: Values, margin: float) -
         drops[part.first : part.last] = part.decay
     # Two impossible distances add nothing to delta.
     return np.nan_to_num(drops, nan=0.0, posinf=np.inf, neginf=-np.inf)
-
-
-def optimal_distribution(
-    n: int, d: int, beta: int, epsilon: float, failure: float
-) -> DistanceDistribution:
-    """Return the distribution of least δ for at most ``beta`` swaps but for ``failure``.
-
-    Mass ``1 - failure`` lies within ``beta``, the rest beyond, both tilted by ``e^(-ε a)``.
-    Where that would make a subset at distance ``beta + 1`` more likely than ``e^(-ε)`` times
-    one at ``beta``, the mass beyond is reduced to that ratio: the distribution of the pure
-    scheme, with ``δ = 0``.
-
-    Source: the optimum is ours; ``docs/report`` has the proof.
-    """
-    most = min(d, n - d)
-    pure = DistanceDistribution(n, d, (Part(0, most, 1.0, epsilon),))
-    if beta == most:
-        return pure
-    tilted = log_sizes(n, d) - epsilon * np.arange(most + 1)
-    ball, tail = log_sum(tilted[: beta + 1]), log_sum(tilted[beta + 1 :])
-    # The pure scheme puts e^(tail - ball) times as much beyond beta as within.
-    if failure > 0 and log(failure) - np.log1p(-failure) >= tail - ball:
-        return pure
-    parts = [Part(0, beta, 1 - failure, epsilon)]
-    if failure > 0:
-        parts.append(Part(beta + 1, most, failure, epsilon))
-    return DistanceDistribution(n, d, tuple(parts))
 
 
 @lru_cache(maxsize=256)

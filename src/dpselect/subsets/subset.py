@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
-from math import nextafter
 from typing import Annotated, Any
 
 import numpy as np
 
 from dpselect import validation
+from dpselect._numbers import exact, floor
 from dpselect.draws.exact.inversion import LARGEST_EPSILON
 from dpselect.draws.exact.noisy_counts import discrete_laplace, scale_for
 from dpselect.errors import ParameterError, PublicClaimError
@@ -213,9 +212,7 @@ class Subset(Query[SubsetRelease]):
         epsilon = validation.positive("epsilon", self.epsilon)
         share = best_share(self.n, epsilon) if self.size_share is None else self.size_share
         part = epsilon * share
-        rest = epsilon - part
-        if Fraction(rest) + Fraction(part) > Fraction(epsilon):
-            rest = nextafter(rest, 0.0)
+        rest = floor(exact(epsilon) - exact(part))
         if part < SMALLEST_SIZE_EPSILON:
             raise ParameterError("`size_share` of `epsilon` must be at least 2^-49")
         if rest > LARGEST_EPSILON:
