@@ -14,6 +14,7 @@ measure and sensitivity 1, and a number within.
 from __future__ import annotations
 
 import csv
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +22,6 @@ from pathlib import Path
 import numpy as np
 
 import dpselect as dp
-from dpselect.draws.above_threshold import stop_probabilities
 from dpselect.percentiles import percentile_rank
 from dpselect.percentiles.choice import size_of
 from dpselect.percentiles.methods import ByRank, Method, OneByOne
@@ -31,6 +31,11 @@ from dpselect.percentiles.reading import Counts, Records
 from dpselect.percentiles.sparse_vector import ByThreshold
 from dpselect.typing import Probabilities, Values
 from dpselect_studies import datasets
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+from support.stops import (  # type: ignore[import-not-found]
+    stop_probabilities,
+)
 
 STORED = Path(__file__).parent / "results" / "percentiles_one.csv"
 UPPER = {"hepth": 1_000, "patent": 20_000, "income": 3_000_000}

@@ -8,6 +8,7 @@ import pytest
 
 import dpselect as dp
 from dpselect.draws import above_threshold as draws
+from support.stops import stop_probabilities
 
 EPSILON, THRESHOLD = 1.2, 2
 AR = dp.Neighbours.ADD_REMOVE
@@ -70,9 +71,7 @@ def test_the_law_is_that_of_the_noise_by_definition():
         ]
         law[above.index(True) if any(above) else 2] += p[rho] * q[first] * q[second]
 
-    assert draws.stop_probabilities(np.array(queries), THRESHOLD, b1, b2, 1)[
-        0
-    ] == pytest.approx(law)
+    assert stop_probabilities(np.array(queries), THRESHOLD, b1, b2, 1)[0] == pytest.approx(law)
 
 
 def test_answers_follow_the_law():

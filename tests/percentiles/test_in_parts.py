@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import dpselect as dp
-from dpselect.draws import above_threshold
 from dpselect.percentiles.methods import Draws
 from dpselect.percentiles.reading import Records, counts_of
 from dpselect.percentiles.sparse_vector import InParts
@@ -16,6 +15,7 @@ from dpselect.tables.people import PeopleCap
 from support.enumerated import law_of
 from support.neighbours import are_neighbours
 from support.refusals import refused
+from support.stops import stop_probabilities
 
 BOTH = [dp.Neighbours.ADD_REMOVE, dp.Neighbours.SUBSTITUTE]
 POINTS = np.arange(4.0)
@@ -36,7 +36,7 @@ def of(way, relation=BOTH[0], *, points=POINTS, epsilon=EPSILON, users=None, ass
 
 @cache
 def stops(queries, scale):
-    law = above_threshold.stop_probabilities(np.array(queries), 0, scale, scale, 1)[0]
+    law = stop_probabilities(np.array(queries), 0, scale, scale, 1)[0]
     return dict(enumerate(law.tolist()))
 
 

@@ -16,8 +16,8 @@ EDGE = dp.Neighbours.EDGE
 
 
 @st.composite
-def every_kind(draw):
-    """A sensitivity of any class for four candidates."""
+def kinds_of(draw, kind):
+    """A sensitivity of one of several classes for four candidates."""
     horizon = draw(st.integers(0, 9))
     keys = draw(st.lists(st.integers(0, 8), min_size=4, max_size=4))
     table = np.cumsum([*draw(st.lists(quarters, min_size=1, max_size=6)), 0.5])
@@ -38,14 +38,14 @@ def every_kind(draw):
     shares = np.array([draw(st.integers(0, int(d))) for d in degrees])
     kinds["density"] = by_spread(degrees, shares, nodes)
     kinds["betweenness"] = by_codegrees(degrees, shares, max(2, int(degrees.max())))
-    return kinds[draw(st.sampled_from(sorted(kinds)))]
+    return kinds[kind]
 
 
 @st.composite
-def of_records(draw):
+def of_records(draw, kind):
     """That of the gain of four columns, or of the rates of four trees, of few records."""
     rng, horizon = np.random.default_rng(draw(st.integers(0, 10**6))), draw(st.integers(1, 9))
-    if draw(st.booleans()):
+    if kind == "gain":
         tables = [rng.integers(0, top, (rng.integers(1, 4), 3)) for top in (2, 3, 6, 10)]
         return InformationGainSensitivity(tables, 100, horizon)
     total = draw(st.integers(0, 12))
@@ -55,7 +55,13 @@ def of_records(draw):
     return rates.sensitivity
 
 
-every_one = pytest.mark.parametrize("made", [every_kind(), of_records()], ids=["any", "counts"])
+GIVEN = ("tabulated", "local", "global", "global each", "sum", "closed sum", "open sum")
+MADE = {
+    **{kind: kinds_of(kind) for kind in (*GIVEN, "density", "betweenness")},
+    **{kind: of_records(kind) for kind in ("gain", "rates")},
+}
+
+every_one = pytest.mark.parametrize("made", MADE.values(), ids=MADE)
 
 
 @every_one

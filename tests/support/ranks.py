@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from dpselect.draws.above_threshold import stop_probabilities
 from dpselect.percentiles.choice import LARGEST, size_of
 from dpselect.percentiles.methods import ByRank
 from dpselect.percentiles.reading import counts_in
 from support.noise import laplace
+from support.stops import stop_probabilities
 
 
 def ranks_in(data, points, column=None, users=None):

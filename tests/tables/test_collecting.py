@@ -13,8 +13,8 @@ from dpselect.tables.collecting import (
     sum_in_blocks,
     with_codes,
     with_positions,
-    without_nan,
 )
+from dpselect.tables.engine import engine_of
 from support.engines import every_engine, held_by
 
 ROWS = pl.DataFrame({"group": [0, 1, 1, 2] * 100, "one": [1] * 400})
@@ -53,7 +53,8 @@ MISSING = -1
 def test_a_position_is_the_number_of_edges_that_are_reached(engine, edges):
     """Edges that are equally far apart are not searched."""
     held = held_by(engine, pl.DataFrame({"v": NUMBERS}))
-    numbers = tables.open_table(held).lazy().select(without_nan("v").alias("found"))
+    numbers = tables.open_table(held).lazy()
+    numbers = numbers.select(engine_of(numbers).without_nan("v").alias("found"))
     query = with_positions(numbers, {"found": edges})
     query = query.select(nw.col("found").fill_null(MISSING))
 

@@ -1,4 +1,4 @@
-"""Exact draw and distribution of AboveThreshold: the first queries above a noisy threshold.
+"""Exact draw of AboveThreshold: the first queries above a noisy threshold.
 
 The threshold gets noise ρ, every query noise ``ν_i`` of its own, both geometric, ``P(ρ = z) ∝
 e^(-z/b_1)`` and ``P(ν_i = z) ∝ e^(-z/b_2)`` for ``z = 0, 1, ...``. Query ``i`` is above if
@@ -23,7 +23,7 @@ VLDB 2017; one-sided noise: Durfee, NeurIPS 2023.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -38,13 +38,10 @@ from dpselect.draws.exact.lazy_noise import reached, reaches
 from dpselect.draws.exact.leading_zeros import FIRST_BIT, MOST, RATES, TRIALS, kept, spans
 from dpselect.draws.exact.noisy_counts import check_scale, geometric
 from dpselect.draws.exact.samplers import sampler
-from dpselect.typing import Indices, Probabilities, Values
+from dpselect.typing import Indices
 
 LARGEST = 2**52
 """Queries and thresholds beyond are clamped to it."""
-
-LEAST = 2.0**-100
-"""Probabilities that no sum of them shows."""
 
 BLOCK = 4096
 """Queries that get their noise at a time."""
@@ -255,44 +252,6 @@ def _up(number: Fraction) -> float:
     return near if Fraction(near) >= number else nextafter(near, inf)
 
 
-def stop_probabilities(
-    queries: Indices,
-    threshold: int,
-    threshold_scale: float,
-    query_scale: float,
-    stops: int,
-) -> Probabilities:
-    """Return the distribution of each stop.
-
-    Args:
-        queries: As for ``first_above``, and so are the next four.
-        threshold: In the units of the queries.
-        threshold_scale: Scale of its noise.
-        query_scale: Scale of the noise on each query.
-        stops: How many at most.
-
-    Returns:
-        Shape ``(stops, n + 1)``: the probability that stop ``j`` is at query ``i``, and in the
-        last column that there is no such stop. Exact up to what is beyond ``NEGLIGIBLE``
-        scales. As private as the queries.
-    """
-    law = np.zeros((stops, queries.size + 1))
-    near = np.flatnonzero(queries >= threshold - NEGLIGIBLE * query_scale)
-    for noise, mass in _noise(threshold_scale):
-        waiting = np.zeros((stops, mass.size))
-        waiting[0] = mass
-        for place in near.tolist():
-            over = np.maximum(threshold + noise - int(queries[place]), 0)
-            stopping = waiting * np.exp(-over / query_scale)
-            law[:, place] += stopping.sum(axis=1)
-            waiting -= stopping
-            waiting[1:] += stopping[:-1]
-            if waiting.max() < LEAST:
-                break
-    law[:, -1] = 1 - law[:, :-1].sum(axis=1)
-    return law
-
-
 def log_probability(
     queries: Indices,
     threshold: int,
@@ -325,11 +284,3 @@ def log_probability(
         each = -noise / threshold_scale - over[:, above].sum(axis=1)
         logs.append(each + np.log(-np.expm1(-over[:, ~above])).sum(axis=1))
     return float(np.logaddexp.reduce(np.concatenate(logs)) + log(-expm1(-1 / threshold_scale)))
-
-
-def _noise(scale: float) -> Iterator[tuple[Indices, Values]]:
-    """Yield the noise of the threshold and its probabilities, so many at a time."""
-    values = np.arange(ceil(NEGLIGIBLE * scale) + 1)
-    masses = -expm1(-1 / scale) * np.exp(-values / scale)
-    for start in range(0, values.size, CELLS):
-        yield values[start : start + CELLS], masses[start : start + CELLS]

@@ -24,7 +24,6 @@ from dpselect.maps.engine import EngineCounts, inside
 from dpselect.maps.geo import crs_of, geo_file, geometries, name_of
 from dpselect.query import Columns, Released
 from dpselect.tables import kinds, values
-from dpselect.tables.collecting import without_nan
 from dpselect.tables.engine import engine_of
 from dpselect.tables.opening import unreadable
 from dpselect.tables.people import PeopleCap, people_cap
@@ -166,7 +165,7 @@ class PointRows:
         plain = [] if self.cap is None else [self.cap.user]
         rows = tables.lazy_columns(data, numeric=numeric, plain=plain)
         # Of NaN, what is outside is dropped without being asked for.
-        read = nw.col if self.outside == "drop" else without_nan
+        read = nw.col if self.outside == "drop" else engine_of(rows).without_nan
         columns = dict(zip("xy", map(read, numeric), strict=True))
         if self.cap is None:
             return inside(rows.select(**columns), box=box, outside=self.outside)

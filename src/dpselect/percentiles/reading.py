@@ -20,7 +20,7 @@ from dpselect.draws.exact.leading_zeros import spans
 from dpselect.errors import ColumnError, DataError, ParameterError, missing_value
 from dpselect.neighbours import Neighbours
 from dpselect.percentiles.candidates import OPEN, Float, Range, starts_of, unclear
-from dpselect.tables.collecting import EDGES_AT_ONCE, with_positions, without_nan
+from dpselect.tables.collecting import EDGES_AT_ONCE, with_positions
 from dpselect.tables.columns import NUMBERS, Measure
 from dpselect.tables.engine import engine_of
 from dpselect.tables.groups import GROUP
@@ -428,7 +428,7 @@ def _numbers(
         return table.select(nw.col(column).alias(NUMBER))
     persons = [] if users is None else [users.user]
     table = tables.lazy_columns(data, numeric=[column], plain=persons)
-    number = without_nan(column).alias(NUMBER)
+    number = engine_of(table).without_nan(column).alias(NUMBER)
     if users is None:
         return table.select(number)
     rows = table.select(number, users.persons(table.collect_schema()))

@@ -441,8 +441,9 @@ class _Taken(Sensitivity):
 
     def _spread(self, numbers: NDArray[Any]) -> NDArray[Any]:
         """Return numbers of some candidates as of all, 0 for the others."""
-        # One number may stand for all, however many there are.
-        size = max(self._whole.at(0).size, int(self._positions.max()) + 1)
+        # One number may stand for all, however many there are; at a horizon of 0 it does.
+        known = max(self._whole.at(0).size, self._whole.cumulative(0).size)
+        size = max(known, int(self._positions.max()) + 1)
         everyone = np.zeros(size, dtype=numbers.dtype)
         everyone[self._positions] = numbers
         return everyone

@@ -11,7 +11,6 @@ from dpselect._optional import nw
 from dpselect.errors import DataError, ParameterError
 from dpselect.passes import MOST_SUMS
 from dpselect.tables.engine import Column, Frame, engine_of
-from dpselect.tables.kinds import numbers_alone
 from dpselect.tables.opening import unreadable
 from dpselect.tables.values import objects
 from dpselect.typing import Indices, Values
@@ -77,14 +76,6 @@ def sum_in_blocks(
         collect(grouped.agg(*sums[first : first + MOST_SUMS]), data, most=most)
         for first in range(0, len(sums), MOST_SUMS)
     ]
-
-
-def without_nan(column: str) -> nw.Expr:
-    """Return a column as float64, null where there is no number.
-
-    Engines compare NaN differently, so it becomes null here and no other function meets it.
-    """
-    return numbers_alone(nw.col(column).cast(nw.Float64))
 
 
 def with_positions(

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from dpselect._optional import needed, nw, pl
 from dpselect.errors import ColumnError, DataError, replaced
 from dpselect.passes import query
-from dpselect.tables.kinds import DAY, DIGITS, Kind, Moment
+from dpselect.tables.kinds import DAY, DIGITS, Kind, Moment, numbers_alone
 from dpselect.tables.values import places_among, places_of
 from dpselect.typing import Indices, Values
 
@@ -111,6 +111,14 @@ class Engine:
             f"{self.table.implementation.value} is no engine whose types were compared: "
             "polars, DuckDB and PySpark are; give a file, or a frame in memory of the columns"
         )
+
+    def without_nan(self, column: str) -> nw.Expr:
+        """Return a column as float64, null where there is no number.
+
+        Engines compare NaN differently, so it becomes null here and no other function meets it.
+        """
+        value = nw.col(column).cast(nw.Float64)
+        return nw.when(~value.is_nan()).then(value)
 
     def hashed(self, column: str) -> Any:  # noqa: ANN401 -- a frame of narwhals
         """Return the table with the integers of the first digits of hashes of texts."""
@@ -228,6 +236,9 @@ class Remote(Engine):
     """Engines that take queries of SQL."""
 
     is_here = False
+
+    def without_nan(self, column: str) -> nw.Expr:
+        return numbers_alone(nw.col(column).cast(nw.Float64))
 
     def coded(self, goals: Mapping[str, Sequence[Any]]) -> Any:  # noqa: ANN401 -- a frame
         """Return the positions by their binary digits, counted from 1 on."""

@@ -41,7 +41,6 @@ from dpselect.neighbours import Neighbours
 from dpselect.plan import Plan, Spend
 from dpselect.query import Design
 from dpselect.release import Release
-from dpselect.tables.collecting import without_nan
 from dpselect.tables.engine import engine_of
 from dpselect.tables.kinds import KeyColumns, Kind, check_parts, checked_names
 from dpselect.tables.people import USER, PeopleCap, changed_rows, people_cap
@@ -348,9 +347,9 @@ class Groups:
         """Return the columns that are read, under their names here."""
         plain = [*self.by] if self.cap is None else [*self.by, self.cap.user]
         rows = tables.lazy_columns(data, numeric=list(numeric.values()), plain=plain)
-        types = rows.collect_schema()
+        types, number = rows.collect_schema(), engine_of(rows).without_nan
         # At once: a column of the table may be called as another one is here.
-        names = {name: without_nan(of) for name, of in numeric.items()}
+        names = {name: number(of) for name, of in numeric.items()}
         names[GROUP] = columns.expression(types)
         if self.cap is not None:
             names[USER] = self.cap.persons(types)
@@ -363,7 +362,8 @@ def refuse_missing(data: object, column: str) -> None:
     Raises:
         PublicClaimError: One is missing.
     """
-    rows = tables.lazy_columns(data, numeric=[column]).filter(without_nan(column).is_null())
+    rows = tables.lazy_columns(data, numeric=[column])
+    rows = rows.filter(engine_of(rows).without_nan(column).is_null())
     found = tables.collect(rows.select(nw.len().alias("rows")), data, most=1)
     if tables.counts(found["rows"])[0] > 0:
         raise missing_value()

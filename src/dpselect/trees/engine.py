@@ -22,9 +22,8 @@ from dpselect.tables.collecting import (
     sum_in_blocks,
     with_codes,
     with_positions,
-    without_nan,
 )
-from dpselect.tables.engine import array_of, engine_of
+from dpselect.tables.engine import Engine, array_of, engine_of
 from dpselect.tables.kinds import Kind, float_type, rounded
 from dpselect.tables.people import PeopleCap
 from dpselect.tables.values import refused_type
@@ -195,10 +194,10 @@ class EngineCounts(Counts):
             repaired: Whether values that were not declared go where their domain says.
             more: Other columns to return, by name.
         """
-        types = self._table.collect_schema()
+        types, engine = self._table.collect_schema(), engine_of(self._table)
         edges, listed, values = {}, {}, list[nw.Expr]()
         for name, (column, domain) in self._coding.items():
-            value, held = _value(column, types[column]), float_type(types[column])
+            value, held = _value(engine, column, types[column]), float_type(types[column])
             if isinstance(domain, Bins):
                 edges[name] = domain.inner(held)
                 if not repaired:
@@ -243,10 +242,10 @@ def _below(
     )
 
 
-def _value(column: str, dtype: Any) -> nw.Expr:  # noqa: ANN401 -- narwhals' types
+def _value(engine: Engine, column: str, dtype: Any) -> nw.Expr:  # noqa: ANN401 -- narwhals' types
     """Return a value as text, an integer or float64, null for what is missing."""
     if Kind.of(dtype) == Kind.TEXT:
         return nw.col(column).cast(nw.String)
     if dtype == nw.Boolean:
         return nw.col(column).cast(nw.Int64)
-    return nw.col(column) if dtype.is_integer() else without_nan(column)
+    return nw.col(column) if dtype.is_integer() else engine.without_nan(column)
