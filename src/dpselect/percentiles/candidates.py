@@ -226,7 +226,8 @@ class Range:
         for reach, side in ((len(self) - origin, 1), (origin, -1)):
             if reach > 0:
                 edges.append(origin + side * np.rint(growing(reach, most)).astype(np.int64))
-        return np.unique(np.concatenate(edges))
+        # ``np.unique`` of nothing else would import masked arrays.
+        return np.unique(np.concatenate(edges), return_index=True)[0]
 
     def unclear(self, kind: Float) -> float | None:
         """Return a candidate that a type of floats may not tell from the next, if one is."""

@@ -6,6 +6,7 @@ They are read as their container declares them, or else one by one (``kinds``).
 from __future__ import annotations
 
 import re
+import sys
 import warnings
 from collections.abc import Hashable, Iterable, Mapping, Sequence, Set as AbstractSet, Sized
 from contextlib import suppress
@@ -163,10 +164,10 @@ def matrix(x: object, what: str) -> NDArray[Any]:
 
 def as_array(values: object) -> NDArray[Any]:
     """Return an array, or what converts itself to one; None where values are masked."""
-    array = np.asarray(values)
-    if isinstance(values, np.ma.MaskedArray):
+    array, masked = np.asarray(values), sys.modules.get("numpy.ma")
+    if masked is not None and isinstance(values, masked.MaskedArray):
         array = array.astype(object)
-        array[np.ma.getmaskarray(values)] = None
+        array[masked.getmaskarray(values)] = None
     return array
 
 
