@@ -261,8 +261,12 @@ class Query(ABC, Generic[Out]):
         """The steps of a release with their prices, and a bound on its error; public."""
         name, user = type(self).__name__, getattr(self, "user", None)
         # The fields that were given, for people.
-        names = [one for one in self._given if one not in OF_PRICES]
-        arguments = {one: writing.readable(getattr(self, one)) for one in names}
+        given = {one: getattr(self, one) for one in self._given if one not in OF_PRICES}
+        # A range stays one, which may have a million values.
+        arguments = {
+            one: value if isinstance(value, range) else writing.readable(value)
+            for one, value in given.items()
+        }
         return replace(
             self._designed.plan, name=name, arguments=arguments, user=user, query=self
         )
@@ -481,8 +485,7 @@ class Query(ABC, Generic[Out]):
         return partial(type(self), **self._values()), ()
 
     def __repr__(self) -> str:
-        kept = {name: writing.readable(getattr(self, name)) for name in self._given}
-        shown = (f"{name}={writing.summary(one)!r}" for name, one in kept.items())
+        shown = (f"{name}={writing.summary(getattr(self, name))!r}" for name in self._given)
         return f"{type(self).__name__}({', '.join(shown)})"
 
 

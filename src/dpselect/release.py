@@ -88,7 +88,7 @@ class Release(Generic[T_co]):
         if receipt.entry is not None:
             wanted = repeatable and receipt.entry.key
             made_of = found._made_of() if wanted else None  # noqa: SLF001 -- its own
-            kept = {"release": made_of, "shown": writing.strict(found.shown())}
+            kept = {"release": made_of, "shown": writing.readable(found.shown())}
             receipt.keep(found.released(), refund=found.refunded, **kept)
         return found
 

@@ -110,10 +110,7 @@ def frozen(value: object) -> Any:  # noqa: ANN401 -- of any field
         return _named(value)
     if (to_field := getattr(type(value), "to_field", None)) is not None:
         value = to_field(value)
-    if (
-        isinstance(value, range)
-        and _length((value.start, value.stop, value.step)) > MOST_VALUES
-    ):
+    if isinstance(value, range) and value[MOST_VALUES:]:
         raise ParameterError(
             f"a range of a query has at most {MOST_VALUES:,} values: 60 bytes would take all "
             "memory; list them, if there is enough"
@@ -215,22 +212,24 @@ def _object(value: object, otherwise: Callable[[object], object]) -> object:
 
 
 def readable(value: object) -> Any:  # noqa: ANN401 -- plain values
-    """Return a kept value as people write it: without tags, and objects by their names."""
+    """Return a value as JSON holds it and people read it: no tags, and objects by their names."""
     if type(value) in ATOMS:
         return value
-    if isinstance(value, tuple | list):
+    if _is_array(value):
+        value = value.tolist()  # type: ignore[attr-defined] # as an array has it
+    if isinstance(value, tuple | list | range):
         # One by one, a hundred thousand candidates would cost more than their release.
         kinds = {*map(type, value)}
         plain = kinds <= ATOMS or (kinds == {float} and all(map(isfinite, value)))
         return [*value] if plain else [*map(readable, value)]
     if isinstance(value, Mapping):
-        return {key: readable(one) for key, one in value.items()}
+        return {str(key): readable(one) for key, one in value.items()}
     if isinstance(value, timedelta):
         return duration(value)
     # JSON has no word for a float that is not finite.
     if isinstance(value, date | Decimal) or (isinstance(value, float) and not isfinite(value)):
         return str(value)
-    return value if isinstance(value, float | range) else to_json(value, label)
+    return value if isinstance(value, float) else to_json(value, label)
 
 
 def duration(value: timedelta) -> str:
@@ -323,31 +322,15 @@ def from_json(name: str, value: object) -> Any:  # noqa: ANN401 -- of any field
         raise ParameterError(f"`{name}` holds a value that is not a {tag}") from None
 
 
-def strict(value: Any, *, short: bool = False) -> Any:  # noqa: ANN401 -- any value
-    """Return a value as strict JSON can hold it: numbers, texts, lists and objects.
-
-    Args:
-        value: Any.
-        short: Return a long sequence as its length and ends.
-    """
-    if _is_array(value):
-        value = value.tolist()
-    if value is None or isinstance(value, bool | int | str):
-        return value
-    if isinstance(value, float):
-        return value if isfinite(value) else str(value)
-    if isinstance(value, Mapping):
-        named = {str(name): strict(one, short=short) for name, one in value.items()}
-        return _ends(list(named)) if short and len(named) > MOST_NAMES else named
-    if not isinstance(value, Sequence):
-        return str(value)
-    whole = not short or len(value) <= SHOWN
-    return [strict(one, short=short) for one in value] if whole else _ends(value)
-
-
 def summary(value: object) -> object:
-    """Return a public argument as plain values, a long sequence as its length and ends."""
-    return strict(value, short=True)
+    """Return a public argument as ``readable``, a long sequence as its length and ends."""
+    if isinstance(value, Mapping):
+        if len(value) > MOST_NAMES:
+            return _ends([*value])
+        return {name: summary(one) for name, one in value.items()}
+    if isinstance(value, str) or not isinstance(value, Sequence):
+        return readable(value)
+    return [*map(summary, value)] if len(value) <= SHOWN else _ends(value)
 
 
 def _ends(values: Sequence[object]) -> str:

@@ -259,7 +259,7 @@ class Budget:
 
         def written() -> Mapping[str, object]:
             found = question() if callable(question) else question
-            return origin.stated(writing.strict(found or {}))
+            return origin.stated(writing.readable(found or {}))
 
         whole = Question(written)
         return replace(
@@ -466,7 +466,7 @@ class Budget:
             "spent": float(sum(exact(pot.spent) for pot in pots)),
             "pots": [asdict(pot) for pot in pots],
             "entries": [
-                {name: writing.strict(getattr(entry, name)) for name in shown}
+                {name: writing.readable(getattr(entry, name)) for name in shown}
                 for entry in self.entries
             ],
         }

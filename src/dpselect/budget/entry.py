@@ -31,7 +31,7 @@ from dpselect._numbers import LARGEST_EXPONENT, ceiling, exact, floor
 from dpselect.budget import zcdp
 from dpselect.errors import InsufficientBudgetError, ParameterError
 from dpselect.neighbours import Neighbours
-from dpselect.writing import strict
+from dpselect.writing import readable
 
 LONGEST = 10_000
 """Characters of a text that an entry keeps: nobody fills the disk of a ledger by a note."""
@@ -72,7 +72,7 @@ class Origin:
     again: bool = False
 
     def __post_init__(self) -> None:
-        validation.keep_checked(self, arguments=strict(self.arguments))
+        validation.keep_checked(self, arguments=readable(self.arguments))
 
     def key(self, question: object) -> str:
         """Return what two entries of one question of one source share; empty without one."""

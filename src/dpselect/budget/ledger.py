@@ -38,7 +38,7 @@ from dpselect.budget.store import Decide, Entries, State, T, sums_of
 from dpselect.budget.totals import Totals
 from dpselect.errors import LedgerError
 from dpselect.neighbours import Neighbours
-from dpselect.writing import strict
+from dpselect.writing import readable
 
 PATIENCE = 120.0
 """Seconds to wait for one's turn; 200 spends at once need about 3."""
@@ -252,7 +252,7 @@ class Ledger:
         with self._holding(entry) as (connection, found, _):
             more = kept.get("shown"), kept.get("release")
             texts = (None if one is None else json.dumps(one) for one in more)
-            row = found.sequence, is_last, found.token, json.dumps(strict(answer)), *texts
+            row = found.sequence, is_last, found.token, json.dumps(readable(answer)), *texts
             connection.execute("INSERT INTO answers VALUES (?, ?, ?, ?, ?, ?)", row)
 
     def refund(self, entry: Entry, epsilon: float) -> None:

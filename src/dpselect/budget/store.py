@@ -14,7 +14,7 @@ from typing import NamedTuple, NoReturn, Self, TypeAlias, TypeVar, Unpack
 from dpselect.budget.entry import Entry, Kept, Question
 from dpselect.budget.filter import Sums
 from dpselect.errors import BudgetError, LedgerError
-from dpselect.writing import strict
+from dpselect.writing import readable
 
 Entries: TypeAlias = tuple[Entry, ...]
 
@@ -147,7 +147,7 @@ class Memory(PaidOnce):
             if found.answer is not None and found.sequence not in self._drawn:
                 raise LedgerError("an entry has one answer")
             (self._drawn.discard if is_last else self._drawn.add)(found.sequence)
-            whole = Question(partial(strict, answer))
+            whole = Question(partial(readable, answer))
             self._entries[found.sequence - 1] = replace(found, answer=whole, **kept)
 
     def refund(self, entry: Entry, epsilon: float) -> None:

@@ -250,8 +250,7 @@ def asked(entry: Entry) -> Iterator[str]:
     stated: Any = entry.question.get("written") or entry.question.get("arguments") or {}
     for name, value in stated.items():
         if name not in NO_FIELDS and value not in (None, False, [], ""):
-            kept = writing.from_json(name, value)
-            yield f"{name} = {value_text(writing.readable(kept))}"
+            yield f"{name} = {value_text(writing.from_json(name, value))}"
 
 
 def answer_of(entry: Entry) -> str:
@@ -277,7 +276,7 @@ def value_text(value: object) -> str:
         more = f"({', '.join(stated)})" if "name" in value and stated else ", ".join(stated)
         return f"{value.get('name', '')} {more}".strip()
     if isinstance(value, str) or not isinstance(value, Sequence):
-        return str(value)
+        return str(writing.readable(value))
     if len(value) > MOST_LISTED:
         return str(writing.summary(value))
     return ", ".join(

@@ -240,5 +240,5 @@ from dpselect.typing import (
 from dpselect.writing import (
     card as card,
     lines as lines,
-    strict as strict,
+    readable as readable,
 )

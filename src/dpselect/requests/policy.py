@@ -355,7 +355,7 @@ class Policy:
             unknown = "be stated here" if claim.can_fail else "not be said"
             self._must(name in known, f"`{name}` must {unknown}", f"[claims] {name}")
             right = "be left out" if known[name] is None else f"be {known[name]!r}"
-            said = f"`{name}` must {right}, not {writing.summary(writing.readable(asked))!r}"
+            said = f"`{name}` must {right}, not {writing.summary(asked)!r}"
             self._must(asked == known[name], said, f"[claims] {name}")
 
     def stated(self, kind: type[Query[Any]]) -> set[str]:
@@ -368,7 +368,7 @@ class Policy:
         """Return the claims that a query rests on and data can contradict, as plain values."""
         asked = {name: getattr(query, name) for name in claims_of(type(query))}
         return {
-            name: writing.strict(asked[name])
+            name: writing.readable(asked[name])
             for name, claim in claims_of(type(query)).items()
             if claim.can_fail and asked[name] not in claim.nothing
         }

@@ -33,7 +33,7 @@ from dpselect.requests.policy import Policy
 from dpselect.requests.reading import columns_of, query_of, titles
 from dpselect.tables import Source
 from dpselect.tables.opening import checked_engine, held
-from dpselect.writing import strict
+from dpselect.writing import readable
 
 OF_A_QUERY = ("query", "name")
 """Other keys of a query's table."""
@@ -321,7 +321,7 @@ class Request:
             claims |= self.policy.resting(query)
         source = Source.of(self.source)
         if self.policy.ledger is not None and source.is_csv:
-            claims |= {name: strict(getattr(source, name)) for name in READING}
+            claims |= {name: readable(getattr(source, name)) for name in READING}
         asked = {"analyst": self.analyst, "query": ", ".join(one.plan.name for one in queries)}
         with contradictions.kept(self.policy.ledger, claims, **asked):
             yield
@@ -339,7 +339,7 @@ def _check_name(name: object, others: Iterable[str]) -> None:
     if not isinstance(name, str) or not _NAME.fullmatch(name):
         raise ParameterError(
             "a `name` has at most 60 letters, digits, - and _, since it names files; this is "
-            f"{writing.summary(writing.readable(name))!r:.80}"
+            f"{writing.summary(name)!r:.80}"
         )
     if name.casefold() in map(str.casefold, others):
         raise ParameterError(f"`name` {name!r} of `queries` is that of another query too")

@@ -18,7 +18,7 @@ from typing import Any
 
 from dpselect.budget import Budget, Entry
 from dpselect.errors import LedgerError
-from dpselect.extend import connected, not_ours, source_name, stated_rows, strict
+from dpselect.extend import connected, not_ours, readable, source_name, stated_rows
 from dpselect.tables import Source
 
 APPLICATION_ID = int.from_bytes(b"dpse", "big")
@@ -137,7 +137,7 @@ def rows_of(data: object, budget: object, path: Path) -> str | None:
     file = data.path if isinstance(data, Source) else data
     if isinstance(file, str | PathLike):
         source = source_name(str(file), path)
-    return json.dumps([source, version, strict(stated_rows(data))])
+    return json.dumps([source, version, readable(stated_rows(data))])
 
 
 @contextmanager
