@@ -33,9 +33,7 @@ def stated(group: str) -> dict[str, EntryPoint]:
     """Return what the packages that are installed state for a group, by name."""
     from importlib.metadata import entry_points
 
-    return {
-        one.name: one for one in sorted(entry_points(group=group), key=lambda one: one.name)
-    }
+    return dict(sorted((one.name, one) for one in entry_points(group=group)))
 
 
 def needed(module: str, *, extra: str) -> ModuleType:

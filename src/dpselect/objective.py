@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -250,31 +250,21 @@ def _are_parts(scores: Any, low_order: Any) -> bool:  # noqa: ANN401 -- as they 
     return bases[0] is bases[1] is not None and np.array_equal(scores + low_order, scores)
 
 
-def _rounded_away(values: ArrayLike, vector: Values, most: float) -> Values | float:
+def _rounded_away(
+    values: Any,  # noqa: ANN401 -- as they were given
+    vector: Values,
+    most: float,
+) -> Values | float:
     """Return what float64 left of each number, of at most such a size."""
-    if isinstance(values, list | tuple) and _are_held(values, most):
+    kind = values.dtype if isinstance(values, np.ndarray) else np.dtype(object)
+    if kind.kind == "f":
+        return np.asarray(values - vector, dtype=np.float64) if kind.itemsize > 8 else 0.0
+    of_python = {int, float}
+    if most < validation.EXACT and (kind.kind in "biu" or {*map(type, values)} <= of_python):
         return 0.0
-    array = replaced(
-        lambda: values if isinstance(values, np.ndarray) else np.asarray(values, dtype=object),
-        lambda: ScoresError(NO_NUMBERS),
-    )
-    if array.dtype.kind in "iu" and array.dtype.itemsize == 8:
-        # 32 bits each: both halves are floats.
-        top, bottom = ((array >> 32) << 32).astype(np.float64), array & 0xFFFFFFFF
-        return bottom - (vector - top)
-    if array.dtype.kind == "f" and array.dtype.itemsize > 8:
-        return np.asarray(array - vector, dtype=np.float64)
-    if array.dtype.kind == "O":
-        if _are_held(array, most):
-            return 0.0
-        pairs = zip(array, vector.tolist(), strict=True)
-        return np.array([_left(one, rounded) for one, rounded in pairs])
-    return 0.0
-
-
-def _are_held(values: Iterable[object], most: float) -> bool:
-    """Return whether a float holds each number, of Python's."""
-    return {*map(type, values)} <= {int, float} and most < validation.EXACT
+    array = replaced(lambda: np.asarray(values, dtype=object), lambda: ScoresError(NO_NUMBERS))
+    pairs = zip(array, vector.tolist(), strict=True)
+    return np.array([_left(one, rounded) for one, rounded in pairs])
 
 
 def _left(number: object, rounded: float) -> float:

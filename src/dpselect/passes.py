@@ -6,7 +6,6 @@ from bisect import insort
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
 from typing import Any, Generic, TypeAlias, TypeVar
 
 T = TypeVar("T")
@@ -58,13 +57,11 @@ def of_sums(number: int) -> int:
     return -(-number // MOST_SUMS)
 
 
-@dataclass(slots=True)
 class _Watch:
     """Progress callback and counters."""
 
-    show: Progress
-    done: int = 0
-    whole: int = 0
+    def __init__(self, show: Progress) -> None:
+        self.show, self.done, self.whole = show, 0, 0
 
 
 _WATCH: ContextVar[_Watch | None] = ContextVar("watch", default=None)
@@ -74,8 +71,9 @@ def watching(show: Progress) -> AbstractContextManager[object]:
     """Report progress of engine queries inside the block.
 
     Args:
-        show: Called before and after each query of a release, with the number done and the
-            number of all: at most so many, since a tree can stay small, and Spark takes fewer.
+        show: Called before the first query of a release and after each, with the number done
+            and the number of all: at most so many, since a tree can stay small, and Spark takes
+            fewer.
     """
     return holding(_WATCH, _Watch(show))
 
@@ -83,18 +81,16 @@ def watching(show: Progress) -> AbstractContextManager[object]:
 def expect(queries: int) -> None:
     """Report that at most so many queries follow."""
     watch = _WATCH.get()
-    if watch is not None:
+    if watch is not None and queries:
         watch.done, watch.whole = 0, queries
+        watch.show(0, queries)
 
 
 @contextmanager
 def query() -> Iterator[None]:
     """Report the query of the block, if it was expected."""
-    watch = _WATCH.get()
-    if watch is None or watch.done == watch.whole:
-        yield
-        return
-    watch.show(watch.done, watch.whole)
     yield
-    watch.done += 1
-    watch.show(watch.done, watch.whole)
+    watch = _WATCH.get()
+    if watch is not None and watch.done < watch.whole:
+        watch.done += 1
+        watch.show(watch.done, watch.whole)

@@ -8,8 +8,7 @@ prints the same plan. Every release carries its plan.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from math import ceil, exp, fsum, inf, isfinite, log, log1p
 from sys import float_info
@@ -178,6 +177,11 @@ class Plan:
                 )
 
     @property
+    def is_priced(self) -> bool:
+        """Whether it costs something; a plan of price 0 is not recorded."""
+        return self.epsilon > 0 or self.delta > 0
+
+    @property
     def rho(self) -> float:
         """The zCDP parameter of all spends together, outside an event of probability delta."""
         return fsum([spend.rho_of_all for spend in self.spends])
@@ -293,33 +297,22 @@ class Plan:
         return f"<Plan of {self.description}; {self.price}>"
 
     @property
-    def steps(self) -> list[str]:
-        """The spends, each in a line."""
-        return [f"{s.times} x {s.epsilon:.6g}  {s.purpose}" for s in self.spends]
-
-    @property
     def facts(self) -> dict[str, object]:
-        """What is said of the plan beside its steps, by name, where there is something."""
-        known = {
-            "price": self.price,
-            "beware": self.warning,
-            "mechanism": self.mechanism,
+        """What is said of the plan beside its price and its steps, by name; None of nothing."""
+        return {
             "composition": self.composition,
             "error": self.error,
             "counted": self.counted,
-            "declared public": ", ".join(self.public),
+            "declared public": ", ".join(self.public) or None,
         }
-        return {name: fact for name, fact in known.items() if fact}
 
     def _repr_html_(self) -> str:
         return writing.card(str(self))
 
     def __str__(self) -> str:
-        facts = self.facts
-        del facts["mechanism"]
-        first = [self.description, facts.pop("price"), *filter(None, [facts.pop("beware", "")])]
-        lines = [*first, *(f"  {step}" for step in self.steps), *writing.stated(facts)]
-        return "\n".join(map(str, lines))
+        steps = [f"  {s.times} x {s.epsilon:.6g}  {s.purpose}" for s in self.spends]
+        head = filter(None, [self.description, self.price, self.warning])
+        return "\n".join([*head, *steps, *writing.stated(self.facts)])
 
 
 def plan_of(outcome: object) -> Plan | None:
@@ -376,29 +369,23 @@ def _times(epsilon: float) -> str:
     return f"{exp(epsilon):,.0f}" if powers < 6 else f"10^{powers:.0f}"
 
 
-def _priced(plans: Sequence[Plan]) -> list[int]:
-    """Return the positions of plans that cost something."""
-    return [at for at, plan in enumerate(plans) if plan.epsilon > 0 or plan.delta > 0]
-
-
 def remaining_after(plans: Sequence[Plan], budget: SupportsSpend) -> float:
     """Return the epsilon that would remain after plans; see ``Plan.remaining_after``."""
-    return budget.remaining_after([plans[at].asked() for at in _priced(plans)])
+    return budget.remaining_after([one.asked() for one in plans if one.is_priced])
 
 
 def reserve(plans: Sequence[Plan], budget: SupportsSpend | None) -> Callable[[], list[Receipt]]:
     """Decide on the prices of plans, all or none; see ``Plan.reserve``."""
-    priced: list[int] = []
     charge: Callable[[], Sequence[Entry]] = tuple
-    if budget is not None and (priced := _priced(plans)):
-        charge = budget.reserve([plans[at].asked() for at in priced])
+    if budget is not None and (priced := [one.asked() for one in plans if one.is_priced]):
+        charge = budget.reserve(priced)
     passes.expect(sum([plan.passes for plan in plans]))
 
     def charged() -> list[Receipt]:
-        receipts = [Receipt(budget)] * len(plans)
-        for at, entry in zip(priced, charge(), strict=True):
-            receipts[at] = Receipt(budget, entry)
-        return receipts
+        entries = iter(charge())
+        return [
+            Receipt(budget, next(entries, None) if one.is_priced else None) for one in plans
+        ]
 
     return charged
 
@@ -415,23 +402,8 @@ class Receipt:
     budget: SupportsSpend | None = None
     entry: Entry | None = None
 
-    @property
-    def number(self) -> int | None:
-        """The number of the entry in its budget; None if nothing was recorded."""
-        return None if self.entry is None else self.entry.sequence
-
-    def keep_draw(self, answer: Mapping[str, object]) -> None:
-        """Keep drawn values, before more is worked out; a warning if they cannot be written."""
-        if self.budget is not None and self.entry is not None:
-            with _warned():
-                self.budget.record_draw(self.entry, answer)
-
     def keep(
-        self,
-        answer: Mapping[str, object],
-        *,
-        refund: float = 0.0,
-        **kept: Unpack[Kept],
+        self, answer: Mapping[str, object], *, refund: float = 0.0, **kept: Unpack[Kept]
     ) -> None:
         """Keep released values beside the spend; call it after the last draw.
 
@@ -441,19 +413,13 @@ class Receipt:
             answer: Released values, by name.
             refund: Epsilon that this outcome did not cost (``dpselect.Budget.refund``); no
                 other function of the library refunds.
-            kept: ``release`` and ``shown``, as ``dpselect.budget.Entry`` has them.
+            kept: As for ``dpselect.Budget.record_answer``.
         """
         if self.entry is None or self.budget is None:
             return
-        with _warned():
+        try:
             if refund > 0:
                 self.budget.refund(self.entry, refund)
             self.budget.record_answer(self.entry, answer, **kept)
-
-
-@contextmanager
-def _warned() -> Iterator[None]:
-    try:
-        yield
-    except BudgetError as error:
-        warnings.warn(f"the answer was not recorded: {error}", stacklevel=4)
+        except BudgetError as error:
+            warnings.warn(f"the answer was not recorded: {error}", stacklevel=3)

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import MISSING, dataclass, fields, replace
-from functools import cache, cached_property, partial, wraps
+from functools import cache, cached_property, partial
 from importlib import import_module
 from numbers import Real
 from typing import (
@@ -36,6 +36,7 @@ from dpselect import _optional, validation, writing
 from dpselect.budget import Budget
 from dpselect.budget.entry import Entry
 from dpselect.errors import ColumnError, ParameterError, nearest, not_installed
+from dpselect.neighbours import Neighbours
 from dpselect.passes import holding, noting, stated_rows
 from dpselect.plan import Plan, Receipt, SupportsSpend, reserve, sequential_plan
 from dpselect.release import Release
@@ -111,37 +112,7 @@ def query(kind: type[Fields]) -> type[Fields]:
 
     Queries are compared and printed by ``Query`` itself.
     """
-    made = dataclass(frozen=True, kw_only=True, eq=False, repr=False)(kind)
-    whole = made.__init__
-
-    @wraps(whole)
-    def init(self: Fields, *args: object, **given: object) -> None:
-        try:
-            whole(self, *args, **given)
-        except TypeError:
-            if args:
-                raise ParameterError(
-                    f"{validation.one(made.__name__)} takes its fields by name"
-                ) from None
-            _check_names(made, given)
-            raise
-
-    made.__init__ = init  # type: ignore[method-assign, assignment] # says which fields
-    return made
-
-
-def _check_names(kind: Any, given: Iterable[str]) -> None:  # noqa: ANN401 -- a class
-    """Raise if a field that is given is unknown, or one that is needed is not given."""
-    known, given, title = _defaults(kind), set(given), validation.one(kind.__name__)
-    for name in sorted(given - known.keys()):
-        own = "; its plan states a relation of its own" if name == "neighbours" else ""
-        meant = nearest(name, known).replace("'", "`")
-        raise ParameterError(f"{title} has no field `{name}`{own or meant}")
-    missing = [name for name, one in known.items() if one is MISSING and name not in given]
-    if missing:
-        said = writing.documented(kind)
-        named = "; ".join(f"`{name}` ({said.get(name, '').rstrip('.')})" for name in missing)
-        raise ParameterError(f"{title} needs {named}")
+    return dataclass(frozen=True, kw_only=True, eq=False, repr=False)(kind)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -182,7 +153,7 @@ def keep(drawn: Release[Any]) -> None:
     Neither an error nor the end of this process loses it then.
     """
     if (receipt := _RECEIPT.get()) is not None:
-        receipt.keep_draw(drawn.released())
+        receipt.keep(drawn.released(), is_last=False)
 
 
 class Query(ABC, Generic[Out]):
@@ -217,6 +188,22 @@ class Query(ABC, Generic[Out]):
 
     kinds: ClassVar[dict[str, type[Query[Any]]]] = {}
     """Every class of queries that was imported, by its name."""
+
+    def __new__(cls, *args: object, **given: object) -> Self:
+        """Check that fields are given by name, those that it has and all that it needs."""
+        known, title = _defaults(cls), validation.one(cls.__name__)
+        if args:
+            raise ParameterError(f"{title} takes its fields by name")
+        for name in sorted(given.keys() - known.keys()):
+            own = "; its plan states a relation of its own" if name == "neighbours" else ""
+            meant = nearest(name, known).replace("'", "`")
+            raise ParameterError(f"{title} has no field `{name}`{own or meant}")
+        missing = [one for one in known if known[one] is MISSING and one not in given]
+        if missing:
+            said = writing.documented(cls)
+            named = "; ".join(f"`{one}` ({said.get(one, '').rstrip('.')})" for one in missing)
+            raise ParameterError(f"{title} needs {named}")
+        return super().__new__(cls)
 
     def __init_subclass__(cls) -> None:
         if not cls.__name__.startswith("_"):
@@ -325,15 +312,22 @@ class Query(ABC, Generic[Out]):
         return not functions
 
     def check_where(self, where: object) -> None:
-        """Check that a guarantee covers some of the rows of a table.
+        """Refuse to keep some rows under substitution.
+
+        Of a row that is replaced ``where`` can keep one version and drop the other. Then there
+        is one less, which no guarantee for a replaced row has to cover.
 
         Args:
-            where: The comparisons that keep them; any if there are some.
+            where: Comparisons; any if there are some.
 
         Raises:
-            ParameterError: A row that is replaced could be kept before and dropped after.
+            ParameterError: Some rows are kept, and the number of rows is public.
         """
-        validation.check_where(where, self.plan.neighbours)
+        if where and self.plan.neighbours is Neighbours.SUBSTITUTE:
+            raise ParameterError(
+                "`where` goes with `neighbours`=add-remove: of a row that is replaced it can "
+                "keep one version and drop the other, which changes how many rows there are"
+            )
 
     @final
     def check(self, data: Any) -> None:  # noqa: ANN401 -- each query takes its own data

@@ -24,7 +24,7 @@ NOT_OF_THE_ANSWER = {"plan", "version", "entry", "repeated", "answered", "read"}
 OF_NUMPY = (np.number, np.bool_, np.str_)
 """Types of candidates that become Python's."""
 
-FORMULA = "=+-@"
+FORMULA = ("=", "+", "-", "@")
 """With which a spreadsheet begins a formula."""
 
 
@@ -83,13 +83,13 @@ class Release(Generic[T_co]):
         Returns:
             The release with the entry's number.
         """
-        now = {"entry": receipt.number, **more}
+        entry = receipt.entry
+        now = {"entry": entry and entry.sequence, **more}
         found = self if now.items() <= vars(self).items() else replace(self, **now)
-        if receipt.entry is not None:
-            wanted = repeatable and receipt.entry.key
-            made_of = found._made_of() if wanted else None  # noqa: SLF001 -- its own
-            kept = {"release": made_of, "shown": writing.readable(found.shown())}
-            receipt.keep(found.released(), refund=found.refunded, **kept)
+        if entry is not None:
+            kept = found._made_of() if repeatable and entry.key else None  # noqa: SLF001 -- its own
+            shown = writing.readable(found.shown())
+            receipt.keep(found.released(), refund=found.refunded, release=kept, shown=shown)
         return found
 
     def _made_of(self) -> dict[str, Any] | None:
@@ -183,10 +183,11 @@ class Release(Generic[T_co]):
         """Return the ends of the intervals and ``certain``, as columns."""
         if self.interval is None:
             return {}
-        ends = zip(*self.interval, strict=True) if self.interval else ((), ())
-        low, high = map(list, ends)
-        sure = {} if self.certain is None else {"certain": list(self.certain)}
-        return {"low": low, "high": high, **sure}
+        ends = {
+            "low": [low for low, _ in self.interval],
+            "high": [top for _, top in self.interval],
+        }
+        return ends if self.certain is None else {**ends, "certain": list(self.certain)}
 
     @property
     def meaning(self) -> str | None:
@@ -284,32 +285,30 @@ class Release(Generic[T_co]):
     @property
     def facts(self) -> dict[str, object]:
         """What is said of the release beside its answer, by name, where there is something."""
-        names = ("mechanism", "warning", "error", "interval", "counted", "price")
-        known = {**self.plan.facts, "warning": self._doubt, "interval": self.meaning}
-        if self.plan.error is not None and self.plan.error.says_nothing:
-            del known["error"]
-        return {name: fact for name in names if (fact := known.get(name))}
+        error = self.plan.error
+        known = {
+            "warning": self._doubt,
+            "error": None if error is None or error.says_nothing else error,
+            "interval": self.meaning,
+            "counted": self.plan.counted,
+        }
+        return {name: fact for name, fact in known.items() if fact is not None}
 
     def _repr_html_(self) -> str:
         return writing.card(str(self))
 
     def __str__(self) -> str:
-        facts = self.facts | ({"read": self.read} if self.read else {})
-        del facts["mechanism"]
-        price = facts.pop("price")
-        last = f"{price}, entry {self._entry}" if self._entry else price
-        lines = [*writing.lines(self.shown()), self.plan.description, *writing.stated(facts)]
-        return "\n".join([*lines, str(last)])
+        facts = writing.stated({**self.facts, "read": self.read})
+        last = self.plan.price + (f", entry {self._entry}" if self._entry else "")
+        return "\n".join([*writing.lines(self.shown()), self.plan.description, *facts, last])
 
     @property
     def _entry(self) -> str:
-        """The number of the entry, if there is one."""
-        number = "" if self.entry is None else str(self.entry)
-        return (
-            f"{number}, which answered {self.answered}: nothing was spent"
-            if self.repeated
-            else number
-        )
+        """The number of the entry, if there is one, and what it answered."""
+        if self.entry is None:
+            return ""
+        said = f", which answered {self.answered}: nothing was spent" if self.repeated else ""
+        return f"{self.entry}{said}"
 
 
 def for_csv(frame: pl.DataFrame) -> pl.DataFrame:
@@ -318,12 +317,9 @@ def for_csv(frame: pl.DataFrame) -> pl.DataFrame:
     Those that begin as a formula does get an apostrophe before them.
     """
 
-    def cell(text: str | None) -> str | None:
-        given = None if text is None else writing.in_a_cell(text)
-        return f"'{given}" if given and given[0] in FORMULA else given
+    def cell(text: str) -> str:
+        given = writing.in_a_cell(text)
+        return f"'{given}" if given.startswith(FORMULA) else given
 
-    texts = [name for name, kind in frame.schema.items() if kind == pl.String]
-    made = frame.with_columns(
-        pl.Series(name, [cell(one) for one in frame[name]], dtype=pl.String) for name in texts
-    )
-    return made.rename({name: cell(name) or "" for name in frame.columns})
+    texts = pl.col(pl.String).map_elements(cell, return_dtype=pl.String)
+    return frame.with_columns(texts).rename(cell)

@@ -97,9 +97,7 @@ def one(name: str) -> str:
     return f"{'an' if name[0] in 'AEIOUaeiou' else 'a'} {name}"
 
 
-def _number(
-    name: str, value: object, words: str, fits: Callable[[float], bool], *ends: float
-) -> float:
+def _number(words: str, fits: Callable[[float], bool], name: str, value: object) -> float:
     """Return ``value`` as a float that fits; a negative zero is zero, and is printed so."""
     if type(value) not in {float, int} and (type(value) is bool or not isinstance(value, Real)):
         raise must_be(name, "a number", _type_of(value))
@@ -109,44 +107,35 @@ def _number(
         raise must_be(name, "a number", "and this is too large for a float") from None
     if fits(number):
         return number
-    raise must_be(name, words.format(*ends), f"got {number!r}")
+    raise must_be(name, words, f"got {number!r}")
 
 
-def positive(name: str, value: object) -> float:
-    """Return ``value`` as a float that is finite, > 0 and not subnormal."""
-    return _number(name, value, "finite and > 0", lambda one: TINY <= one < inf)
+finite = partial(_number, "a finite number", isfinite)
+
+positive = partial(_number, "finite and > 0", lambda one: TINY <= one < inf)
+"""Finite, > 0 and not subnormal."""
+
+non_negative = partial(
+    _number, "0, or finite and > 0", lambda one: one == 0 or TINY <= one < inf
+)
+"""The same, or 0."""
+
+probability = partial(
+    _number, "at least 0 and below 1", lambda one: one == 0 or TINY <= one < 1
+)
+"""0, or not subnormal and below 1."""
+
+share = partial(_number, "above 0 and below 1", lambda one: 0 < one < 1)
 
 
-def non_negative(name: str, value: object) -> float:
-    """Return ``value`` as a float that is 0, or finite, > 0 and not subnormal."""
-    return _number(
-        name, value, "0, or finite and > 0", lambda one: one == 0 or TINY <= one < inf
-    )
-
-
-def probability(name: str, value: object) -> float:
-    """Return ``value`` as a float that is 0, or not subnormal and below 1."""
-    return _number(
-        name, value, "at least 0 and below 1", lambda one: one == 0 or TINY <= one < 1
-    )
-
-
-def share(name: str, value: object, *, by: float = 0.0) -> float:
-    """Return ``value`` as a float above 0 and below 1, by as much at least."""
-    return _number(
-        name, value, "above 0 and below 1", lambda one: 0 < one < 1 and by <= one <= 1 - by
-    )
-
-
-def finite(name: str, value: object) -> float:
-    """Return ``value`` as a finite float."""
-    return _number(name, value, "a finite number", isfinite)
+def numbers(low: float, high: float) -> Callable[[str, object], float]:
+    """Return the check of a field, in ``typing.Annotated``, that is ``within``."""
+    return partial(_number, f"between {low:g} and {high:g}", lambda one: low <= one <= high)
 
 
 def within(name: str, value: object, low: float, high: float) -> float:
     """Return ``value`` as a float in the closed interval from ``low`` to ``high``."""
-    words = "between {:g} and {:g}"
-    return _number(name, value, words, lambda one: low <= one <= high, low, high)
+    return numbers(low, high)(name, value)
 
 
 def is_integer(value: object) -> TypeGuard[Integral]:
@@ -166,11 +155,6 @@ def at_least(name: str, value: object, least: int, most: int | None = None) -> i
     if most is not None and int(value) > most:
         raise must_be(name, f"at most {most}", f"got {int(value)}")
     return int(value)
-
-
-def numbers(low: float, high: float) -> Check:
-    """Return the check of a field, in ``typing.Annotated``, that is ``within``."""
-    return lambda name, value: within(name, value, low, high)
 
 
 def integers(least: int, most: int | None = None) -> Check:
@@ -317,23 +301,3 @@ def same_neighbours(of: str, stated: Neighbours, data: str, given: Neighbours) -
     """Check that two parts of one guarantee are stated for one relation."""
     if stated is not given:
         raise NeighboursError(f"{of} is for {stated} neighbours, {data} for {given} neighbours")
-
-
-def check_where(where: object, relation: Neighbours) -> None:
-    """Refuse to keep some rows under substitution.
-
-    Of a row that is replaced ``where`` can keep one version and drop the other. Then there is
-    one less, which no guarantee for a replaced row has to cover.
-
-    Args:
-        where: Comparisons; any if there are some.
-        relation: That of the release.
-
-    Raises:
-        ParameterError: Some rows are kept, and the number of rows is public.
-    """
-    if where and relation is Neighbours.SUBSTITUTE:
-        raise ParameterError(
-            "`where` goes with `neighbours`=add-remove: of a row that is replaced it can keep "
-            "one version and drop the other, which changes how many rows there are"
-        )

@@ -212,7 +212,7 @@ def _object(value: object, otherwise: Callable[[object], object]) -> object:
 
 
 def readable(value: object) -> Any:  # noqa: ANN401 -- plain values
-    """Return a value as JSON holds it and people read it: no tags, and objects by their names."""
+    """Return a value as JSON holds it and people read it: without tags, objects by names."""
     if type(value) in ATOMS:
         return value
     if _is_array(value):
@@ -357,9 +357,14 @@ def digits(number: float) -> str:
 
 
 def stated(facts: Mapping[str, object]) -> list[str]:
-    """Return names and values as lines of text; what has several begins below its name."""
+    """Return names and values as lines of text; what has several begins below its name.
+
+    What is empty is left out.
+    """
     rows = []
     for name, value in facts.items():
+        if value in (None, ""):
+            continue
         first, *more = str(value).splitlines() or [""]
         rows.append("\n  ".join([f"{name}:", first, *more]) if more else f"{name}: {first}")
     return rows
@@ -437,14 +442,11 @@ def documented(
             text = " ".join(entry["text"].split())
             first = re.split(r"(?<=[.]) (?=[A-Z`])", text, maxsplit=1)[0]
             found[entry["name"]] = text if title else first
-    return {
-        name: _CODE.sub(partial(_in_words, found, word), text) for name, text in found.items()
-    }
 
+    def plain(code: re.Match[str]) -> str:
+        return word(code[1]) if code[1] in found else code[1]
 
-def _in_words(names: Mapping[str, str], word: Callable[[str], str], code: re.Match[str]) -> str:
-    """Return what stands for code of a docstring."""
-    return word(code[1]) if code[1] in names else code[1]
+    return {name: _CODE.sub(plain, text) for name, text in found.items()}
 
 
 def members(annotation: Any) -> Iterator[Any]:  # noqa: ANN401 -- types

@@ -210,11 +210,11 @@ import dpselect as dp
 from dpselect.percentiles.intervals import Intervals
 from dpselect.percentiles.percentiles import PercentilesDesign
 
-keep = dp.budget.Budget.record_draw
-def record(self, *drawn):
-    keep(self, *drawn)
+keep = dp.budget.Budget.record_answer
+def record(self, *drawn, **kept):
+    keep(self, *drawn, **kept)
     os.kill(os.getpid(), signal.SIGKILL)
-dp.budget.Budget.record_draw = record
+dp.budget.Budget.record_answer = record
 budget = dp.Budget(9.0, neighbours="add-remove", path=sys.argv[1])
 dp.Percentiles(
     p=50, candidates=range(9), interval=0.9, epsilon=9.0, neighbours="add-remove"

@@ -329,37 +329,23 @@ class Budget:
         return Pot.of(self.totals, share, state.sums(self._period(state), share))
 
     def record_answer(
-        self,
-        entry: Entry,
-        answer: Mapping[str, object],
-        **kept: Unpack[Kept],
+        self, entry: Entry, answer: Mapping[str, object], **kept: Unpack[Kept]
     ) -> None:
         """Keep the released answer of an entry; every release of the library does.
+
+        What was drawn of an answer may be kept before more is worked out that costs nothing, by
+        ``is_last=False``: it is the answer if this process ends before the last one.
 
         Args:
             entry: What ``spend`` returned.
             answer: Released values alone, by name.
-            kept: ``release`` and ``shown``, as ``Entry`` has them.
+            kept: ``release`` and ``shown``, as ``Entry`` has them; ``is_last``.
 
         Raises:
             LedgerError: It is not an entry of this budget, it has an answer already, or the
                 ledger cannot be written.
         """
         self._store.answer(entry, answer, **kept)
-
-    def record_draw(self, entry: Entry, answer: Mapping[str, object]) -> None:
-        """Keep what was drawn of an answer, before more is worked out that costs nothing.
-
-        It is the answer of the entry if this process ends before ``record_answer``.
-
-        Args:
-            entry: What ``spend`` returned.
-            answer: Released values alone, by name.
-
-        Raises:
-            LedgerError: As for ``record_answer``.
-        """
-        self._store.answer(entry, answer, is_last=False)
 
     def for_request(
         self,
@@ -505,11 +491,8 @@ class Budget:
         return writing.card(str(self))
 
     def __str__(self) -> str:
-        facts = {
-            name: fact for name, fact in words.facts(self.totals, self.pots).items() if fact
-        }
         shown = writing.lines(words.listed(self.entries)) if self.entries else []
-        return "\n".join([*shown, *writing.stated(facts)])
+        return "\n".join([*shown, *writing.stated(words.facts(self.totals, self.pots))])
 
 
 def _reopened(kind: type[Budget], path: Path, origin: Origin) -> Budget:

@@ -142,6 +142,9 @@ class Question(Mapping[str, object]):
 class Kept(TypedDict, total=False):
     """What an entry keeps beside a released answer; None of what it cannot."""
 
+    is_last: bool
+    """Whether the answer is whole; one that is not is replaced by the next."""
+
     release: Mapping[str, object] | None
     """The fields from which the release can be made again, as JSON has them."""
 

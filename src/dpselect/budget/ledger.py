@@ -235,14 +235,7 @@ class Ledger:
         with self._opened() as (connection, _):
             return next(self._entries(connection, _LIKE, key, period), None)
 
-    def answer(
-        self,
-        entry: Entry,
-        answer: Mapping[str, object],
-        *,
-        is_last: bool = True,
-        **kept: Unpack[Kept],
-    ) -> None:
+    def answer(self, entry: Entry, answer: Mapping[str, object], **kept: Unpack[Kept]) -> None:
         """Add the answer of an entry, on the disk; one that is not the last is replaced by it.
 
         Raises:
@@ -252,8 +245,9 @@ class Ledger:
         with self._holding(entry) as (connection, found, _):
             more = kept.get("shown"), kept.get("release")
             texts = (None if one is None else json.dumps(one) for one in more)
-            row = found.sequence, is_last, found.token, json.dumps(readable(answer)), *texts
-            connection.execute("INSERT INTO answers VALUES (?, ?, ?, ?, ?, ?)", row)
+            row = found.sequence, kept.get("is_last", True), found.token
+            written = (*row, json.dumps(readable(answer)), *texts)
+            connection.execute("INSERT INTO answers VALUES (?, ?, ?, ?, ?, ?)", written)
 
     def refund(self, entry: Entry, epsilon: float) -> None:
         """Give back a part of an entry's epsilon, on the disk; errors as for ``answer``."""

@@ -129,14 +129,7 @@ class Memory(PaidOnce):
         )
         return next(found, None)
 
-    def answer(
-        self,
-        entry: Entry,
-        answer: Mapping[str, object],
-        *,
-        is_last: bool = True,
-        **kept: Unpack[Kept],
-    ) -> None:
+    def answer(self, entry: Entry, answer: Mapping[str, object], **kept: Unpack[Kept]) -> None:
         """Add the answer of an entry; one that is not the last is replaced by it.
 
         Raises:
@@ -146,9 +139,14 @@ class Memory(PaidOnce):
             found = self._found(entry)
             if found.answer is not None and found.sequence not in self._drawn:
                 raise LedgerError("an entry has one answer")
+            is_last = kept.get("is_last", True)
             (self._drawn.discard if is_last else self._drawn.add)(found.sequence)
-            whole = Question(partial(readable, answer))
-            self._entries[found.sequence - 1] = replace(found, answer=whole, **kept)
+            self._entries[found.sequence - 1] = replace(
+                found,
+                answer=Question(partial(readable, answer)),
+                shown=kept.get("shown"),
+                release=kept.get("release"),
+            )
 
     def refund(self, entry: Entry, epsilon: float) -> None:
         """Give back a part of an entry's epsilon.

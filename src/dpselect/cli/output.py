@@ -121,7 +121,6 @@ def print_answer(
         last: What is said after it.
     """
     facts = {name: _fact(fact) for name, fact in release.facts.items()}
-    del facts["mechanism"], facts["price"]
     warnings = filter(None, (facts.pop("warning", None), release.plan.warning))
     columns = release.shown()
     rows = list(zip(*columns.values(), strict=True))
@@ -357,12 +356,12 @@ def plan_facts(
     """
     said = plan.facts
     return {
-        "error": said.get("error", UNBOUNDED if more == {} else None),
+        "error": said["error"] or (UNBOUNDED if more == {} else None),
         **{name: _fact(fact) for name, fact in (more or {}).items()},
-        "counted": said.get("counted"),
-        "warning": said.get("beware"),
+        "counted": said["counted"],
+        "warning": plan.warning,
         **spends,
-        "public": said.get("declared public"),
+        "public": said["declared public"],
     }
 
 

@@ -197,7 +197,7 @@ class Series(Query[SeriesRelease]):
                 another budget, or cannot be used.
         """
         number = self.made.number_of(through)
-        validation.check_where(stated_rows(data).get("where"), self.plan.neighbours)
+        self.check_where(stated_rows(data).get("where"))
         where = Path(path).absolute()
         if isinstance(budget, Budget):
             budget = budget.for_rows_of(data)

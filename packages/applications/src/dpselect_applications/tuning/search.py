@@ -135,7 +135,7 @@ class Search(Query[SearchRelease]):
         scoring: A function of a fitted candidate that returns a score it released itself. The
             score is part of the candidate's own price, and every record is for fitting. By
             default the number of correct predictions on the validation records.
-        validation_share: The share of records for validation, in (0, 1).
+        validation_share: The share of records for validation, a millionth at least.
         random_state: An integer to divide the records by. Public; a random key if not given.
         epsilon: Price of the search, the winner included, in nats; finite, > 0.
         mechanism: Mechanism that draws the winner if all candidates are fitted. A short name
@@ -161,7 +161,7 @@ class Search(Query[SearchRelease]):
         epsilon = validation.positive("epsilon", self.epsilon)
         parameters, relation = self._parameters(), self._relation()
         number = len(parameters)
-        validation.share("validation_share", self.validation_share, by=2.0**-32)
+        validation.within("validation_share", self.validation_share, 1e-6, 1 - 1e-6)
         if self.random_state is not None:
             validation.at_least("random_state", self.random_state, 0, 2**SEED_BITS - 1)
         check_scoring(self.scoring)
