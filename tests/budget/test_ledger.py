@@ -58,9 +58,9 @@ ANSWER = {"answer": ["a", 2], "noisy_scores": [0.5]}
 
 
 def test_an_answer_is_kept_beside_its_spend(path, budget):
-    asked = {"query": "TopNodes", "arguments": {"k": 2}}
+    top = {"query": "TopNodes", "arguments": {"k": 2}}
     request = budget.for_request(note="board 7", source="a.csv", version="May", analyst="Ann")
-    [spent] = request.reserve([{"epsilon": 0.1, "neighbours": EDGE, "question": asked}])()
+    [spent] = request.reserve([{"epsilon": 0.1, "neighbours": EDGE, "question": lambda: top}])()
     before = Budget.open(path).entries
     budget.record_answer(spent, {"answer": ("a", 2), "noisy_scores": [0.5]})
 

@@ -222,9 +222,9 @@ class Budget:
         spent in between.
 
         Args:
-            spends: The arguments of ``spend``, by name; and as ``question`` the query and its
-                plan, or a function that returns them, and as ``repeatable`` whether they say
-                all that is asked of a source: ``Plan.reserve`` gives them.
+            spends: The arguments of ``spend``, by name; and as ``question`` a function that
+                returns the query and its plan, and as ``repeatable`` whether they say all that
+                is asked of a source: ``Plan.reserve`` gives them.
 
         Returns:
             Records them, with no other spend in between, and returns their entries in the same
@@ -245,7 +245,7 @@ class Budget:
         user: str | None = None,
         mechanism: str = "",
         note: str = "",
-        question: Mapping[str, object] | Callable[[], Mapping[str, object]] | None = None,
+        question: Callable[[], Mapping[str, object]] = dict,
         repeatable: bool = False,
         **amounts: Any,  # noqa: ANN401 -- those of ``priced``
     ) -> Entry:
@@ -255,15 +255,10 @@ class Budget:
         """
         totals, origin = self.totals, self.origin
         steps = totals.steps(neighbours, origin.user if user is None else user)
-        alone = priced(**amounts, neighbours=totals.neighbours)
-
-        def written() -> Mapping[str, object]:
-            found = question() if callable(question) else question
-            return origin.stated(writing.readable(found or {}))
-
-        whole = Question(written)
-        return replace(
-            grouped(alone, steps),
+        whole = Question(lambda: origin.stated(writing.readable(question())))
+        alone = priced(
+            **amounts,
+            neighbours=totals.neighbours,
             mechanism=text("mechanism", mechanism),
             question=whole,
             note=text("note", note) or origin.note,
@@ -274,6 +269,7 @@ class Budget:
             key=origin.key(whole.get("written")) if repeatable and origin.source else "",
             version=version(),
         )
+        return grouped(alone, steps)
 
     def _decided(
         self, spends: Sequence[Entry], state: State, known: Decision | None = None
@@ -384,7 +380,9 @@ class Budget:
 
     def for_rows_of(self, data: object) -> Self:
         """Return the same budget for the selected rows of a source."""
-        arguments = {**self.origin.arguments, **stated_rows(data)}
+        if not (rows := stated_rows(data)):
+            return self
+        arguments = {**self.origin.arguments, **rows}
         return self._view(replace(self.origin, arguments=arguments))
 
     def _view(self, origin: Origin) -> Self:

@@ -231,6 +231,7 @@ def priced(
     rho: object = None,
     *,
     neighbours: Neighbours = Neighbours.ADD_REMOVE,
+    **said: Any,  # noqa: ANN401 -- other fields
 ) -> Entry:
     """Return an entry that states the checked guarantee of a release.
 
@@ -251,6 +252,7 @@ def priced(
         delta=failure,
         rho=implied if failure > 0 else min(implied, given),
         neighbours=neighbours,
+        **said,
     )
 
 

@@ -103,11 +103,11 @@ class Sums:
 
     def plus(self, cost: Entry) -> Self:
         """Return the sums with one spend more."""
-        spent = replace(
-            self,
-            epsilon=self.epsilon + exact(cost.epsilon),
-            delta=self.delta + exact(cost.delta),
-            rho=self.rho + exact(cost.rho),
+        spent = type(self)(
+            self.epsilon + exact(cost.epsilon),
+            self.delta + exact(cost.delta),
+            self.rho + exact(cost.rho),
+            self.refunded,
         )
         return spent.less(cost.refunded) if cost.refunded else spent
 
