@@ -13,9 +13,6 @@ import dpselect as dp
 from support.engines import every_engine, held_by
 from support.packages import brought
 
-IN_BATCHES = [*map(int, pl.__version__.split(".")[:2])] >= [1, 37]
-"""Before, batches of polars ended in silence where a query fails: it gives all rows at once."""
-
 N = 600
 RNG = np.random.default_rng(4)
 
@@ -112,5 +109,4 @@ def test_every_engine_counts_what_memory_does(name, engine, crossing):
 
     assert counted(CASES[name].release(held_by(engine, ROWS))) == right
     # polars counts in batches; rounds take the different pairs of a person and a key.
-    if engine != "polars" or IN_BATCHES:
-        assert max(crossing, default=0) <= (240 if name == "keys in rounds" else 160) < N
+    assert max(crossing, default=0) <= (240 if name == "keys in rounds" else 160) < N

@@ -1,13 +1,16 @@
 """Errors of engines quote values; what is raised, printed and logged here does not."""
 
 import logging
+from contextlib import suppress
 
 import duckdb
 import polars as pl
 import pyarrow as pa
 import pytest
+from pyarrow import feather
 
 from dpselect import tables
+from dpselect.errors import DataError
 from dpselect.tables.engine import LOGGERS, engine_of
 from support.engines import JAVA, held_by, spark
 from support.odd_entries import ENTRIES, READINGS
@@ -42,6 +45,19 @@ def test_a_query_that_fails_is_not_quoted(name, made, tmp_path, capfd, caplog):
     assert seen.error is not None
     seen.assert_nothing_private()
     assert str(MARKER) not in "".join(capfd.readouterr()) + caplog.text
+
+
+def test_rows_are_read_whole_or_refused_where_polars_panics(tmp_path):
+    """It ended the batches of a compressed file of short texts in silence."""
+    path = tmp_path / "rows.feather"
+    texts = pa.array(["a", "b"] * 30, pa.string_view())
+    feather.write_feather(pa.table({"f": [3] * 60, "y": texts}), path, compression="lz4")
+    found = []
+
+    with suppress(DataError):
+        table = tables.open_table(tables.Source(path, where="y = 'a'"))
+        engine_of(table).each(found.append, lambda: DataError("refused"))
+        assert sum(part.height for part in found) == 30
 
 
 @pytest.mark.spark

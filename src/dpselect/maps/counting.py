@@ -10,9 +10,9 @@ their range suggests, or one near to it.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -27,11 +27,13 @@ from dpselect.typing import Indices, Values
 
 if TYPE_CHECKING:
     import narwhals as nw
+    import polars as pl
 
 MOST_RECORDS = 2**31
 """Up to here the rounding that sensitivities allow for covers every count."""
 
 
+Array = TypeVar("Array", Values, Indices)
 Axes: TypeAlias = tuple[Values, Values]
 
 
@@ -157,16 +159,21 @@ class StreamedPoints(Counts):
     at_once = Points.at_once
 
     def in_cells(self, partition: Partition) -> Values:
-        parts = (part.in_cells(partition) for part in self._parts())
-        return sum(parts, start=np.zeros(partition.cells))
+        return self._sum(lambda part: part.in_cells(partition), np.zeros(partition.cells))
 
     def between(self, x_lines: Values, y_lines: Values) -> Indices:
-        parts = (part.between(x_lines, y_lines) for part in self._parts())
-        return sum(parts, start=np.zeros((x_lines.size + 1, y_lines.size + 1), np.int64))
+        none = np.zeros((x_lines.size + 1, y_lines.size + 1), np.int64)
+        return self._sum(lambda part: part.between(x_lines, y_lines), none)
 
-    def _parts(self) -> Iterator[Points]:
-        for part in engine_of(self.points).batches(lambda: unreadable(self.points)):
-            yield Points(part["x"].to_numpy(), part["y"].to_numpy(), self.box)
+    def _sum(self, count: Callable[[Points], Array], found: Array) -> Array:
+        """Return an array to which what is counted of all parts was added."""
+
+        def add(part: pl.DataFrame) -> None:
+            points = Points(part["x"].to_numpy(), part["y"].to_numpy(), self.box)
+            np.add(found, count(points), out=found)
+
+        engine_of(self.points).each(add, lambda: unreadable(self.points))
+        return found
 
 
 @compiled

@@ -19,6 +19,7 @@ from dpselect.typing import Indices, Values
 
 if TYPE_CHECKING:
     import narwhals as nw
+    import polars as pl
 
     from dpselect.query import Query
     from dpselect.tables import Column
@@ -50,10 +51,13 @@ class EdgeTable(NodeCounts):
         if not (engine.is_here and isinstance(self.nodes, range)):
             return self._by_node(queries.count_degrees(self._edges, nodes=len(self)), "degree")
         degrees = np.zeros(len(self), dtype=np.int64)
+
         # The ends of polars' edges are counted as they come.
-        for part in engine.batches(lambda: unreadable(self._source)):
+        def add(part: pl.DataFrame) -> None:
             for end in part:
                 np.add.at(degrees, end.to_numpy(), 1)
+
+        engine.each(add, lambda: unreadable(self._source))
         return degrees
 
     def triangles(self) -> Indices:

@@ -6,7 +6,7 @@ an engine: one grouping by the position among so many candidates at a time, for 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from math import gcd
 from typing import Any, TypeAlias
@@ -269,7 +269,7 @@ def counts_of(values: Numbers, points: Values | Range, kind: Float = np.float64)
         kind: The type of floats that the numbers are of.
     """
     if not isinstance(points, Range):
-        return counts_of_parts([values], starts_of(points, kind))
+        return counts_of_parts(lambda use: use(values), starts_of(points, kind))
     known = values[~np.isnan(values)]
     place = np.sort(points.places(known.astype(np.float64), kind))
     group, held = np.zeros_like(place), np.ones_like(place)
@@ -277,7 +277,9 @@ def counts_of(values: Numbers, points: Values | Range, kind: Float = np.float64)
 
 
 @np.errstate(over="ignore", divide="ignore")
-def counts_of_parts(parts: Iterable[Numbers], starts: Values) -> Counts:
+def counts_of_parts(
+    parts: Callable[[Callable[[Numbers], None]], None], starts: Values
+) -> Counts:
     """Return what the numbers in some arrays count at.
 
     Numbers fall in many more buckets than there are candidates. The bucket of a number depends
@@ -286,7 +288,7 @@ def counts_of_parts(parts: Iterable[Numbers], starts: Values) -> Counts:
     those below the start. Where the float before the start is in another bucket there are none.
 
     Args:
-        parts: As for ``counts_of``, of any type of numbers.
+        parts: Calls a function with each of them, numbers of any type as for ``counts_of``.
         starts: The least number that counts at each candidate, but the first.
     """
     first, last = (starts[0], starts[-1]) if starts.size else (0.0, 0.0)
@@ -309,19 +311,23 @@ def counts_of_parts(parts: Iterable[Numbers], starts: Values) -> Counts:
     ends = np.append(starts, np.nan)  # which no number is at least
     held, there, missing = np.zeros(most + 3, np.int64), np.zeros(ends.size, np.int64), 0
     size, are_split = max(AT_ONCE, 2 * most), bool(is_split.any())
-    for part in parts:
+
+    def add(part: Numbers) -> None:
+        nonlocal missing
         for at in range(0, part.size, size):
             some = part[at : at + size]
             if (is_missing := np.isnan(some)).any():
                 missing += int(is_missing.sum())
                 some = some[~is_missing]
             buckets = bucket(some)
-            held += np.bincount(buckets, minlength=held.size)
+            held[:] += np.bincount(buckets, minlength=held.size)
             if are_split:
                 split = np.flatnonzero(is_split[buckets])
-                there += np.bincount(
+                there[:] += np.bincount(
                     _placed(some[split], before[buckets[split]], ends), minlength=ends.size
                 )
+
+    parts(add)
     held[is_split] = 0
     sums = np.append(0, held.cumsum())
     counts = np.diff(sums[own], prepend=0, append=sums[-1]) + there
@@ -384,8 +390,11 @@ def counts_in(
     starts = starts_of(points, kind)
     if not engine.is_here:
         return _counts_there(rows, starts, data)
-    parts = engine.batches(lambda: unreadable(data))
-    return counts_of_parts((part[NUMBER].to_numpy() for part in parts), starts)
+
+    def parts(use: Callable[[Numbers], None]) -> None:
+        engine.each(lambda part: use(part[NUMBER].to_numpy()), lambda: unreadable(data))
+
+    return counts_of_parts(parts, starts)
 
 
 def counts_of_groups(
@@ -443,10 +452,14 @@ def _counts_here(rows: nw.LazyFrame[Any], starts: Values, data: object, groups: 
     placed = with_positions(rows, {NUMBER: starts}).select(place.alias("place"))
     parts = [pl.Series(dtype=pl.Int64)]
     runs = _runs(parts)
-    for part in engine_of(placed).batches(lambda: unreadable(data)):
+
+    def add(part: pl.DataFrame) -> None:
+        nonlocal runs, parts
         parts.append(part["place"])
         if sum(map(len, parts)) > max(ROWS_AT_ONCE, len(runs)):
             runs, parts = _merged(runs, _runs(parts)), parts[:1]
+
+    engine_of(placed).each(add, lambda: unreadable(data))
     found = _merged(runs, _runs(parts))
     places, counts = found["value"].to_numpy(), tables.counts(found["len"].to_numpy())
     return _counts_at(places, counts, starts.size + 1, groups)

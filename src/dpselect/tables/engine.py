@@ -205,18 +205,13 @@ class Engine:
         found: nw.DataFrame[Any] = self.table.collect(**how)
         return found
 
-    def batches(self, error: Callable[[], DataError]) -> Iterator[pl.DataFrame]:
-        """Run the query of polars, and yield its rows in any order, some at once."""
-        if [*map(int, pl.__version__.split(".")[:2])] < [1, 37]:
-            # Its batches end in silence where the query fails.
-            yield self.fetched(error).to_native()
-            return
+    def each(
+        self, use: Callable[[pl.DataFrame], object], error: Callable[[], DataError]
+    ) -> None:
+        """Run the query of polars, and use its rows in any order, some at once."""
         with query():
-            parts = replaced(
-                lambda: iter(self.native.collect_batches(maintain_order=False)), error
-            )
-            while (part := replaced(lambda: next(parts, None), error)) is not None:
-                yield part
+            # What yields them ends in silence, with some of them, where polars panics.
+            replaced(lambda: self.native.sink_batches(use, maintain_order=False), error)
 
     @contextmanager
     def _silenced(self) -> Iterator[None]:
