@@ -60,6 +60,22 @@ def test_files_of_graphs_are_read_by_ids_and_by_labels(tmp_path, ending):
         assert degrees(named, [*NAMES[:3], "else"]) == [2, 1, 1, 0]
 
 
+PAJEK = {
+    "lists": '*Vertices 3\r\n% none\r\n1 "O\'Neill" 0.1 0.2\r\n\r\n*Arcslist\r\n1 2 3\r\n',
+    "no labels": '*Network x\n*Vertices 3\n*EDGES\n1 2 7.5\n*Arcs :2 "likes"\n3 1\n',
+}
+
+
+@pytest.mark.parametrize("text", PAJEK.values(), ids=PAJEK)
+def test_vertices_of_pajek_need_no_labels_and_have_lists_of_neighbours(tmp_path, text):
+    path = tmp_path / "edges.net"
+    path.write_text(text, encoding="utf-8", newline="")
+
+    assert degrees(path, 3) == [2, 1, 1]
+    first = "O'Neill" if "O'Neill" in text else "1"
+    assert degrees(path, [first, "2", "3"]) == [2, 1, 1]
+
+
 @pytest.mark.parametrize(
     ("field", "weighted"), [("pattern", False), ("integer", False), ("real", True)]
 )

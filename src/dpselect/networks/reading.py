@@ -58,6 +58,9 @@ UNKNOWN = -1
 LINE = Dialect(separator="\x01", quote="none", header=("line",), comment="#")
 """A text file of lines that are not cut."""
 
+FIELD = re.compile(r'"([^"]*)"|(\S+)')
+"""A field of a line of Pajek."""
+
 ENDS = r"^([^\s,;]+)[\s,;]+([^\s,;]+)"
 """The first two fields of a line."""
 
@@ -296,12 +299,27 @@ def _gml(networkx: Any, path: Path, numbered: bool) -> object:  # noqa: ANN401, 
     return networkx.parse_gml(text, label="id" if numbered else "label").edges()
 
 
-def _pajek(networkx: Any, path: Path, numbered: bool) -> object:  # noqa: ANN401, FBT001
-    graph = networkx.parse_pajek(_text(path))
-    if not numbered:
-        return graph.edges()
-    place = {label: int(held.get("id", 0)) - 1 for label, held in graph.nodes(data=True)}
-    return [(place[one], place[other]) for one, other in graph.edges()]
+def _pajek(_: Any, path: Path, numbered: bool) -> object:  # noqa: ANN401, FBT001
+    # networkx reads the neighbours of a list, *Arcslist, as one edge and its weight.
+    labels: dict[int, str] = {}
+    pairs: list[tuple[int, int]] = []
+    section = ""
+    for line in _text(path).split("\n"):
+        first, *others = ["".join(word) for word in FIELD.findall(line)] or ["%"]
+        if first.startswith("*"):
+            section = first.lower()
+        elif first.startswith("%"):
+            continue
+        elif section == "*vertices":
+            labels[int(first)] = others[0] if others else first
+        elif section in {"*edges", "*arcs", "*edgeslist", "*arcslist"}:
+            ends = others if section.endswith("list") else others[:1]
+            pairs += [(int(first), int(one)) for one in ends]
+        else:
+            raise ValueError(section)
+    if numbered:
+        return [(one - 1, other - 1) for one, other in pairs]
+    return [tuple(labels.get(end, str(end)) for end in ends) for ends in pairs]
 
 
 def _matrix(_: Any, path: Path, __: bool) -> object:  # noqa: ANN401, FBT001
