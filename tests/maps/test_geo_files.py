@@ -1,6 +1,8 @@
 """Maps of files that hold geometries, in the reference system that they state."""
 
 import geopandas as gpd
+import pandas as pd
+import pyogrio
 import pytest
 from shapely import LineString, MultiPoint, Point, box
 
@@ -58,6 +60,23 @@ def test_the_system_of_a_file_is_that_of_the_bounds(tmp_path):
         Map(grids=[2], bounds=BOUNDS, **ASKED).check(far)
     unstated = write(tmp_path / "unstated.parquet", POINTS, crs=None)
     assert Map(bounds=BOUNDS, grids=[2], **ASKED).release(unstated).box.crs is None
+
+
+def test_the_order_of_axes_that_a_system_states_is_not_that_of_a_file(tmp_path):
+    path = write(tmp_path / "points.parquet", POINTS, crs="OGC:CRS84")
+
+    assert Map(bounds=BOUNDS, crs="EPSG:4326", grids=[2], **ASKED).release(path).total == 98
+
+
+def test_a_file_of_two_layers_is_refused_and_their_styles_are_none(tmp_path):
+    path = write(tmp_path / "points.gpkg", POINTS)
+    pyogrio.write_dataframe(pd.DataFrame({"style": ["x"]}), path, layer="layer_styles")
+    assert TOP.release(path).answer == ((13.1, 52.4, 13.2, 52.5),)
+
+    gpd.GeoDataFrame(geometry=POINTS[:1], crs="EPSG:4326").to_file(path, layer="more")
+    for asked in (TOP.check, TOP.release):
+        with pytest.raises(DataError):
+            asked(path)
 
 
 def test_a_file_that_cannot_be_read_is_refused_before_the_charge(tmp_path):

@@ -131,7 +131,8 @@ def check_same(stated: object, crs: str) -> None:
     Raises:
         ParameterError: They are.
     """
-    if described(stated) != described(crs):
+    # A file has x before y, whatever order of the axes its system states.
+    if not described(stated).equals(described(crs), ignore_axis_order=True):
         raise ParameterError(
             f"the points are in {described(stated).to_string()} and the `bounds` in {crs}: "
             "transform the points with to_crs first"
@@ -180,8 +181,8 @@ def crs_of(path: Path) -> str | None:
         MissingDependencyError: pyproj or pyogrio, which geopandas brings, is not installed.
     """
     if path.suffix.lower() not in PARQUET_LIKE:
-        pyogrio = needed("pyogrio", extra="geo")
-        stated = _read(path, lambda: pyogrio.read_info(path)["crs"])
+        pyogrio, layer = needed("pyogrio", extra="geo"), _layer(path)
+        stated = _read(path, lambda: pyogrio.read_info(path, layer=layer)["crs"])
     else:
         known = _metadata(path)
         # What is not stated there is the default of the format.
@@ -212,9 +213,28 @@ def geometries(path: Path) -> Any:  # noqa: ANN401 -- geopandas has no types
         MissingDependencyError: geopandas is not installed.
     """
     geopandas = needed("geopandas", extra="geo")
-    is_parquet = path.suffix.lower() in PARQUET_LIKE
-    read = geopandas.read_parquet if is_parquet else geopandas.read_file
-    return _read(path, lambda: read(path))
+    if path.suffix.lower() in PARQUET_LIKE:
+        return _read(path, lambda: geopandas.read_parquet(path))
+    layer = _layer(path)
+    return _read(path, lambda: geopandas.read_file(path, layer=layer))
+
+
+def _layer(path: Path) -> str:
+    """Return the name of the only layer of geometries of a file.
+
+    Raises:
+        DataError: There are others, or none.
+    """
+    pyogrio = needed("pyogrio", extra="geo")
+    names: list[str] = [
+        name for name, kind in _read(path, lambda: pyogrio.list_layers(path)) if kind
+    ]
+    if len(names) != 1:
+        raise DataError(
+            f"{path} has {len(names)} layers of geometries: write the one to read to a file, "
+            "or give the frame of geopandas.read_file(..., layer=...)"
+        )
+    return names[0]
 
 
 def _metadata(path: Path) -> dict[str, Any]:
