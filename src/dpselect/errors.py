@@ -194,7 +194,11 @@ def no_field(name: str, columns: Sequence[str]) -> ColumnError:
     if separator is not None:
         there += f": does {separator!r} separate this file (`separator`={separator!r})?"
     else:
-        there += ": is it the header? `dpselect look` shows it to who may read the file"
+        there += (
+            ": is it the header? `skip_lines` and `comment` leave out what stands above it, "
+            "`header` names the columns of a file without one, and `dpselect look` shows the "
+            "lines to who may read the file"
+        )
     return _missing(name, meant, there)
 
 

@@ -17,15 +17,36 @@ def rows(tmp_path, monkeypatch):
     return written(tmp_path)
 
 
-@pytest.mark.parametrize("name", ["rows.csv", "link.csv", "./rows.csv", "list.csv", "spent.db"])
+NAMES = ["rows.csv", "link.csv", "hard.csv", "./rows.csv", "list.csv", "spent.db"]
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_nothing_that_is_read_is_replaced(run, rows, name):
     rows.with_name("link.csv").symlink_to("rows.csv")
+    rows.with_name("hard.csv").hardlink_to("rows.csv")
     rows.with_name("list.csv").write_text("x\ny\n")
     dp.Budget(99.0, neighbours="add-remove", path="spent.db")
     before = {one: one.read_bytes() for one in rows.parent.iterdir()}
     assert run(*TOP, "list.csv", "--ledger", "spent.db", "--out", name).code == 2
 
     assert {one: one.read_bytes() for one in rows.parent.iterdir()} == before
+
+
+@pytest.mark.usefixtures("rows")
+@pytest.mark.parametrize("option", ["data", "--ledger", "--out"])
+def test_a_name_that_no_file_can_have_is_an_error_of_the_callers(run, option):
+    name = f"{'x' * 300}.csv"
+    words = [name if one == "rows.csv" and option == "data" else one for one in TOP]
+    more = () if option == "data" else (option, name)
+
+    assert run(*words, "a,b", *more).code == 2
+
+
+def test_a_dry_run_refuses_a_file_that_is_not_packed(run, rows):
+    rows.rename("rows.csv.gz")
+
+    asked = ("--column", "age", "--p", 50, "--upper", 99, "--step", 1)
+    assert run("percentile", "rows.csv.gz", *asked, *PRICE, "--dry-run").code == 2
 
 
 LOOKS = {

@@ -22,7 +22,8 @@ FIELDS = {
         " -3 ": -3,
         "+5": 5,
         "007": 7,
-        "7.0": None,
+        "7.0": 7,
+        "7.5": None,
         "1e3": None,
         str(2**63): None,
     },
@@ -71,6 +72,7 @@ WRITTEN = [
         {"1\N{NO-BREAK SPACE}200": 1200, "1 200": None},
     ),
     ("integer", {"thousands": "'"}, {"1'000": 1000, "12": 12, "1'0": None}),
+    ("integer", {"decimal": ","}, {"1,00": 1, "1.0": None}),
     (
         "date",
         {"date_format": "%m/%d/%y"},
@@ -108,10 +110,11 @@ def test_fields_are_read_as_declared_or_missing(tmp_path, kind, stated, fields):
     assert [found[row] for row in range(len(fields))] == [*fields.values()]
 
 
-def test_a_field_is_an_integer_by_a_sign_and_digits_alone():
+def test_a_field_is_an_integer_by_a_sign_and_digits_with_zeros_behind_a_point():
     parts = ["+", "-", "0", "7", ".", ",", "e", "_", "x", " ", "\t", "\0", "٣", "9" * 18]
     fields = ["".join(one) for size in range(4) for one in product(parts, repeat=size)]
-    whole = [int(one) if re.fullmatch(r"\s*[+-]?[0-9]+\s*", one) else None for one in fields]
+    written = [re.fullmatch(r"\s*([+-]?[0-9]+)([.]0*)?\s*", one) for one in fields]
+    whole = [one and int(one[1]) for one in written]
 
     read = Dialect().typed(nw.from_native(pl.DataFrame({"v": fields})), {"v": "integer"})
 

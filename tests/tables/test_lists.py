@@ -31,6 +31,8 @@ def test_a_list_is_the_same_whatever_editor_wrote_it(tmp_path, held):
 def test_a_list_can_be_typed_also_of_one_value():
     assert listed_in("groups", "a, b c,d") == ["a", "b c", "d"]
     assert listed_in("groups", "Müller,") == ["Müller"]
+    many = [f"ward {k}" for k in range(2000)]  # longer than the name of any file
+    assert listed_in("groups", ",".join(many)) == many
     with refused("groups", error=DataError):
         listed_in("groups", "Müller")
 

@@ -12,6 +12,7 @@ from hypothesis import given, strategies as st
 
 import dpselect as dp
 from dpselect import tables
+from dpselect.errors import ColumnError
 from dpselect.tables.dialect import Dialect
 from dpselect.tables.where import OPERATORS, Comparison, filtered
 from support.engines import every_engine, held_by
@@ -161,6 +162,24 @@ def test_times_and_short_floats_are_compared_as_their_columns_hold_them(hold):
 
     for text, expected in COMPARED.items():
         assert kept_of(held, text) == expected, text
+
+
+@pytest.mark.parametrize(
+    "day", ["1/2/2026", "31.1.26", "3 Mar 2026", "31JAN2026", "May 5, 2026"]
+)
+def test_texts_are_not_ordered_by_what_looks_like_a_day(tmp_path, day):
+    path = tmp_path / "rows.csv"
+    path.write_text("day\n1/2/2026\n")
+
+    with refused("column_type", error=ColumnError):
+        tables.open_table(tables.Source(path, where=f"day >= '{day}'"))
+    tables.open_table(tables.Source(path, where=f"day = '{day}'"))
+
+
+def test_a_mark_in_the_name_of_a_column_is_doubled():
+    held = pl.DataFrame({'6" = 1': [1, 2], "row": [1, 2]})
+
+    assert kept_of(held, '"6"" = 1" > 1') == [2]
 
 
 @every_engine

@@ -141,7 +141,7 @@ def main(arguments: list[str] | None = None) -> None:
     except Exception as error:
         if os.environ.get(DEBUG):
             raise
-        _end_if_full(error)
+        _end_if_of_the_system(error)
         frame = traceback.extract_tb(error.__traceback__)[-1]
         place = f"{Path(frame.filename).name}:{frame.lineno}"
         _complain(
@@ -159,8 +159,10 @@ def _escape_labels() -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
-def _end_if_full(error: Exception) -> None:
-    """End the program in words if the output is full."""
+def _end_if_of_the_system(error: Exception) -> None:
+    """End the program in words if the output is full, or a file is refused by its name."""
+    if isinstance(error, OSError) and error.filename is not None:
+        _complain(f"{error.filename}: {error.strerror}", 2)
     if isinstance(error, OSError) and error.errno == errno.ENOSPC:
         with suppress(OSError):
             sys.stdout.close()  # what is left would be written again at the end

@@ -6,8 +6,7 @@ import json
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from os.path import realpath
+from contextlib import contextmanager
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -216,12 +215,14 @@ def check_outputs(given: Mapping[str, Any], *read: str | Path | Source | None) -
         ParameterError: One of them is.
     """
     from dpselect.tables import Source
+    from dpselect.tables.lists import is_file
+    from dpselect.tables.source import identity
 
     options = [one for name, one in given.items() if name not in WRITTEN]
     texts = [one for name in LISTS if isinstance(one := given.get(name), str) and one]
     files = [*(one for one in options if isinstance(one, Path)), *map(Path, texts)]
     files += [file for one in read if one for file in Source.of(one).files()]
-    taken = {realpath(file) for file in files if _is_file(file)}
+    taken = {identity(file) for file in files if is_file(file)}
     for name in WRITTEN:
         outs = given.get(name)
         for out in outs if isinstance(outs, list) else [outs]:
@@ -229,18 +230,11 @@ def check_outputs(given: Mapping[str, Any], *read: str | Path | Source | None) -
                 continue
             if out.is_dir() or not os.access(out if out.exists() else out.parent, os.W_OK):
                 raise _no_folder(out, "a file")
-            if realpath(out) in taken:
+            if identity(out) in taken:
                 raise ParameterError(f"`{name}` would replace a file that is read, {out}")
-            taken.add(realpath(out))
+            taken.add(identity(out))
     if isinstance(plot := given.get("plot"), Path):
         _check_picture(plot)
-
-
-def _is_file(path: Path) -> bool:
-    """Return whether a text names a file; one of any length may be no name at all."""
-    with suppress(OSError, ValueError):
-        return path.is_file()
-    return False
 
 
 def _check_picture(plot: Path) -> None:

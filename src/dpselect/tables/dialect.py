@@ -237,7 +237,9 @@ def _number(column: str, kind: FieldType, dialect: Dialect) -> pl.Expr:
         is_read = field.str.contains(grouped) | ~field.str.contains(mark, literal=True)
         field = pl.when(is_read).then(field.str.replace_all(mark, "", literal=True))
     if kind == "integer":
-        return field.cast(pl.Int64, strict=False).alias(column)
+        # pandas writes integers among which one is missing as 1.0.
+        whole = field.str.replace(f"{re.escape(dialect.decimal)}0*$", "")
+        return whole.cast(pl.Int64, strict=False).alias(column)
     if dialect.decimal != ".":
         plain = field.str.replace_all(dialect.decimal, ".", literal=True)
         field = pl.when(~field.str.contains(".", literal=True)).then(plain)

@@ -58,7 +58,10 @@ class Format:
         """What a file of it must be."""
         if self.reads_lines:
             return CONTRADICTION
-        return f"it must be {self.name} that is complete, of columns with different names"
+        return (
+            f"it must be {self.name} that is complete, of columns with different names and of "
+            "types that polars has"
+        )
 
 
 def literal(file: Path) -> str:
@@ -104,7 +107,7 @@ def _json_lines(files: Sequence[Path], dialect: Dialect, kind: str, *_: object) 
                 lambda: list(json.loads(lines.first()).keys()),
                 lambda: DataError(
                     f"{files[0].name}: its first line must be an object of JSON, whose keys "
-                    "name the columns"
+                    "name the columns; of UTF-16 and the like say `encoding`"
                 ),
             )
     whole = pl.col("line")

@@ -24,6 +24,7 @@ import numpy as np
 from dpselect import validation
 from dpselect._optional import nw
 from dpselect.errors import ColumnError, ParameterError
+from dpselect.passes import note
 
 Moment: TypeAlias = Literal["number", "day", "local time", "time", "duration"]
 """What a column holds; a local time has no time zone."""
@@ -88,6 +89,7 @@ class Kind(StrEnum):
         """
         kind = cls.of(dtype)
         if kind == cls.ANYTHING:
+            note(f"objects of {column!r} as text each, lists as one: explode them (`user`)")
             return cls.TEXT
         if kind is not None and kind.is_name:
             return kind

@@ -6,6 +6,7 @@ line ends of Windows or old Macs are no part of what they say.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from os import PathLike
 from pathlib import Path
 
@@ -52,7 +53,7 @@ def listed_in(name: str, text: str) -> list[str]:
     Raises:
         DataError: It is neither.
     """
-    if Path(text).is_file():
+    if is_file(text):
         return lines_of(text, "a list of one value per line")
     if "," not in text:
         raise DataError(
@@ -60,6 +61,13 @@ def listed_in(name: str, text: str) -> list[str]:
             f"per line; there is no {text}"
         )
     return _filled(text.split(","))
+
+
+def is_file(path: str | PathLike[str]) -> bool:
+    """Return whether a text names a file; one of any length may be no name at all."""
+    with suppress(OSError, ValueError):
+        return Path(path).is_file()
+    return False
 
 
 def _filled(values: list[str]) -> list[str]:

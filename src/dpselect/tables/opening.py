@@ -142,7 +142,8 @@ def has_numbers(data: object, column: str) -> bool:
         return False
     kind, form = source.format_of([file])
     source.check_there()
-    named = form.reads_lines and column in TextFiles([file], source, kind).names()
+    text = TextFiles([file], source, kind)
+    named = form.reads_lines and column in replaced(text.names, lambda: unreadable(source))
     if named and not Engine.misread[0].fullmatch(column):
         source.note_reading(["number"])
         return True

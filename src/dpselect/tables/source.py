@@ -154,7 +154,7 @@ class Source(Dialect):
         Each is there once, without links to others: rows count once, whatever names them.
         """
         named = sorted(self.names(), reverse=True)
-        return sorted({_identity(file): file for file in named}.values())
+        return sorted({identity(file): file for file in named}.values())
 
     def names(self) -> list[Path]:
         """Return all names of these files, several where there are links."""
@@ -196,7 +196,7 @@ class Source(Dialect):
             raise no_file(self)
 
 
-def _identity(file: Path) -> object:
+def identity(file: Path) -> object:
     """Return what all links to a file share, also the hard ones."""
     try:
         found = file.stat()

@@ -55,13 +55,17 @@ COMPARABLE: dict[str | None, str] = {
 OTHER_OPERATORS = {"==": "=", "<>": "!=", "=<": "<=", "=>": ">="}
 
 _COMPARISON = re.compile(
-    r"""\s*(?:"(?P<quoted>[^"]+)"|(?P<plain>[^"'=!<>]*[^"'=!<>\s]))\s*"""
+    r"""\s*(?:"(?P<quoted>(?:[^"]|"")+)"|(?P<plain>[^"'=!<>]*[^"'=!<>\s]))\s*"""
     r"""(?P<operator>[=!<>]+)\s*(?P<literal>.*?)\s*"""
 )
 NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 """A decimal number."""
 
-_DAY = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}")
+_MONTH = "(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)"
+_DAY = re.compile(
+    rf"\d{{1,4}}[-/.]\d{{1,2}}[-/.]\d{{1,4}}|\d{{1,2}}[- ]?{_MONTH}|{_MONTH}[a-z]* \d",
+    re.IGNORECASE,
+)
 _TEXT = re.compile(r"'(?P<text>(?:[^']|'')*)'")
 
 
@@ -89,7 +93,8 @@ class Comparison:
         found = _COMPARISON.fullmatch(text)
         if found is None:
             raise _unreadable(text)
-        column, sign = found["quoted"] or found["plain"].strip(), found["operator"]
+        column = (found["quoted"] or found["plain"].strip()).replace('""', '"')
+        sign = found["operator"]
         if sign not in OPERATORS:
             near = OTHER_OPERATORS.get(sign)
             meant = f"{column} {near} {found['literal']}" if near else ""
