@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 import dpselect as dp
+from dpselect.plan import ErrorBound
 
 OBJECTIVE = dp.Objective(
     [100.0, 0.0], dp.GlobalSensitivity(1, dp.Neighbours.SWAP), candidates=np.array([7, 9])
@@ -45,3 +46,9 @@ def test_simulations_repeat_with_their_generator():
 
     assert draws(3).tolist() == draws(3).tolist()
     assert draws(3).tolist() != draws(4).tolist()
+
+
+def test_a_release_says_that_no_bound_holds():
+    plan = replace(RELEASE.plan, error=ErrorBound(60.0, "days", largest=60.0))
+
+    assert "no useful bound: it is 60 days" in str(replace(RELEASE, plan=plan))

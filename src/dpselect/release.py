@@ -285,10 +285,9 @@ class Release(Generic[T_co]):
     @property
     def facts(self) -> dict[str, object]:
         """What is said of the release beside its answer, by name, where there is something."""
-        error = self.plan.error
         known = {
             "warning": self._doubt,
-            "error": None if error is None or error.says_nothing else error,
+            "error": self.plan.error,
             "interval": self.meaning,
             "counted": self.plan.counted,
         }

@@ -319,6 +319,13 @@ def test_areas_are_brought_into_the_system_of_the_map(even):
     )
 
 
+def test_cells_are_written_as_text(tmp_path):
+    map_ = release(POINTS, grids=[], method="quadtree", queries=None)
+    map_.to_file(tmp_path / "map.csv")
+
+    assert pl.read_csv(tmp_path / "map.csv").equals(map_.to_frame())
+
+
 @pytest.mark.parametrize("crs", ["EPSG:4326", "EPSG:32633", None])
 def test_every_vector_file_is_opened_by_geopandas(crs, tmp_path):
     geopandas = pytest.importorskip("geopandas")

@@ -1,5 +1,7 @@
 """Rows and runs drawn at once follow the law of one; values that are noise are called so."""
 
+from dataclasses import replace
+
 import narwhals as nw
 import numpy as np
 import polars as pl
@@ -100,6 +102,27 @@ def test_values_that_are_noise_are_called_so_and_others_are_not(p, epsilon):
 
 
 SIDES = ("left", "right")
+
+
+@pytest.mark.parametrize("epsilon", [1.0, 50.0])
+def test_a_largest_record_is_noise_where_noise_is_more_than_a_record(epsilon):
+    query = dp.Percentiles(p=[50, 100], upper=9, step=1, epsilon=epsilon, neighbours=ADDED)
+
+    assert query.release([5] * 1000).usable == (True, epsilon > 1)
+
+
+def test_a_number_of_rows_that_may_be_noise_alone_is_printed_as_a_bound():
+    query = dp.Percentiles(
+        column="v", p=50, upper=9, step=1, by="g", groups=["a", "b"], epsilon=1.0,
+        neighbours=ADDED,
+    )  # fmt: skip
+    release = query.release(pl.DataFrame({"v": [5] * 900, "g": ["a"] * 900}))
+    least = release.records_error + 1
+    numbers = replace(release, records=(least, -4))
+
+    assert numbers.shown()["records, noisy"] == [least, f"at most {least - 1}"]
+    assert numbers.to_frame()["records"].to_list() == [least, -4]
+    assert f"within {least - 1} with probability 0.95" in str(numbers)
 
 
 def test_groups_in_which_no_number_is_missing_raise_nothing():

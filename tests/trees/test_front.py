@@ -1,5 +1,6 @@
 """DP-MOET: depth, one-pass evaluation, the guarantee, what is drawn from."""
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 import dpselect as dp
+from dpselect.plan import ErrorBound
 from dpselect.trees import (
     Bins,
     Categories,
@@ -161,6 +163,17 @@ def test_plots_the_best_tree_and_predicts_by_any_of_the_front():
     assert len(fitted.plot().texts) == len(fitted.tree_.plot().texts)
     fitted.tree_ = fitted.front_[2].tree
     assert fitted.predict(x).shape == y.shape
+
+
+def test_noise_in_rates_is_stated_where_there_are_any():
+    asked = dp.TreeFront(
+        label="y", domains={"a": [0, 1]}, classes=[0, 1], max_records=9, front=4,
+        epsilon=50.0, neighbours="add-remove",
+    )  # fmt: skip
+    noisy, none = (replace(asked, rates_share=share).plan.error for share in (0.1, 0.0))
+
+    assert none is None
+    assert noisy == ErrorBound.of_count(1, "records in a count of a rate")
 
 
 TREES = {

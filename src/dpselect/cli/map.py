@@ -53,8 +53,8 @@ class Released(_OfPoints):
 
     Args:
         queries: A table of rectangles to tune for: west, south, east, north.
-        out: Where to write the cells: .parquet, which 'map query' reads, or with dpselect[geo]
-            .geoparquet, .gpkg or .geojson; can be repeated.
+        out: Where to write the cells: .parquet, which 'map query' reads, .csv, or with
+            dpselect[geo] .geoparquet, .gpkg or .geojson; can be repeated.
     """
 
     name, query, draws = RELEASE, "Map", True
@@ -166,8 +166,8 @@ def export(path: Path, *, out: list[Path]) -> None:
 
     Args:
         path: A map that 'dpselect map' wrote, .parquet.
-        out: Where to write the cells: .parquet, or with dpselect[geo] .geoparquet, .gpkg or
-            .geojson; can be repeated.
+        out: Where to write the cells: .parquet, .csv, or with dpselect[geo] .geoparquet,
+            .gpkg or .geojson; can be repeated.
     """
     from dpselect.maps import MapRelease
 

@@ -36,6 +36,9 @@ FORMAT = 6
 TABLE = ".parquet"
 """The suffix of a map that is read again."""
 
+TEXT = ".csv"
+"""The suffix of a text file of the cells."""
+
 NONNEGATIVE = "nonnegative"
 """Post-processing to counts of which none is below 0."""
 
@@ -223,9 +226,10 @@ class MapRelease(Release[str]):
     def to_file(self, path: str | Path) -> None:
         """Write the cells in the format that the suffix of the path names.
 
-        ``.parquet``, a table with all that ``from_parquet`` needs; and with ``dpselect[geo]``
-        ``.geoparquet``, ``.gpkg`` and ``.geojson``, which is in EPSG:4326. A query that has no
-        written form, such as one with a function as its mechanism, is left out.
+        ``.parquet``, a table with all that ``from_parquet`` needs; ``.csv``, the cells alone;
+        and with ``dpselect[geo]`` ``.geoparquet``, ``.gpkg`` and ``.geojson``, which is in
+        EPSG:4326. A query that has no written form, such as one with a function as its
+        mechanism, is left out.
 
         Args:
             path: Where to.
@@ -236,7 +240,11 @@ class MapRelease(Release[str]):
             MissingDependencyError: The package that writes the format is not installed.
         """
         check_file(path, self.box)
-        if Path(path).suffix.lower() != TABLE:
+        suffix = Path(path).suffix.lower()
+        if suffix == TEXT:
+            self.to_frame().write_csv(path)
+            return
+        if suffix != TABLE:
             geo.write(self.to_geopandas(), path)
             return
         try:
@@ -339,11 +347,11 @@ def check_file(path: str | Path, box: Box) -> None:
     """Raise if the cells of a box could not be written to a file.
 
     Raises:
-        ParameterError: The suffix is none of ``geo.FORMATS``, or the file needs a reference
+        ParameterError: The suffix is none of these, or the file needs a reference
             system.
         MissingDependencyError: The package that writes the format is not installed.
     """
-    if geo.check_suffix(path, box.crs) != TABLE:
+    if geo.check_suffix(path, box.crs, TEXT) not in {TABLE, TEXT}:
         needed("geopandas", extra="geo")
 
 

@@ -102,7 +102,7 @@ from which on no bins are taken: noise is then less than their width."""
 SHARE = 0.06
 """Share of epsilon for the number of records, of one percentile; of several twice as much."""
 
-USABLE, EMPTY = 5.0, 0.05
+USABLE, EMPTY = 5.0, 0.02
 """Scales of noise beyond a percentile from which on its value is of use, and the probability
 that an empty group is taken for one with records."""
 
@@ -302,7 +302,8 @@ class AfterCount(Method):
         method = self.of_size(int(size_of(number)))
         shares = len(method.singles) if isinstance(method, OneByOne) else 1
         least = USABLE * self.records.changed * shares / self.epsilon
-        return [(min(p, 100 - p) or p) / 100 * number >= least for p in self.percents]
+        # One record is at every percentile, such as the 100th, beyond which there is none.
+        return [max(self._beyond(p, number), 1.0) >= least for p in self.percents]
 
     def draw(self, counts: Counts, records: Indices, by: Draws = BY_SAMPLERS) -> Values:
         """Draw the values of each group, by the method of its noisy number."""

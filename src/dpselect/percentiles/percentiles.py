@@ -61,7 +61,7 @@ class Percentiles(Query[PercentileRelease]):
     ``candidates``. Every record counts at the candidate nearest to its number, halfway at the
     larger one and beyond all of them at their end (``candidates``). A range of more than
     100,001 values, up to ``2**52``, is not listed: the column is read into memory, one of few
-    cells of values is drawn, and then, for a quarter of epsilon, one of its values.
+    cells of values is drawn, and then, for a tenth of epsilon, one of its values.
 
     Data are a frame, the path of a Parquet or CSV file, or an array, list or Series. From a
     lazy frame (polars, DuckDB, PySpark) only the ranks of listed values leave the engine. The

@@ -14,7 +14,7 @@ from dpselect.writing import as_text
 TOO_FEW = "too few rows"
 """What people read in place of a value that is noise; ``answer`` and ``table`` have it."""
 
-WHOLE = "whole range: too few rows"
+WHOLE = "no interval: too few rows"
 """What people read in place of an interval that says nothing."""
 
 MORE = "all of it is noise: ask with a larger epsilon, or for fewer percentiles or groups"
@@ -47,13 +47,13 @@ class PercentileRelease(Release[Any]):
         """
         asked: Any = self.plan.query
         known = {"values": asked.ends_early}
-        if isinstance(self.records, int):
-            error, number = self.records_error, max(self.records, 0)
-            known["rows"] = (
-                f"about {number:,} (within {error:,} with probability 0.95)"
-                if number > error
-                else f"at most {number + error:,} with probability 0.95"
-            )
+        within = f"within {self.records_error:,} with probability 0.95"
+        if isinstance(self.records, tuple):
+            known["rows"] = f"noisy numbers of each group: {within}, each"
+        elif (rows := self._counted(self.records)) == self.records:
+            known["rows"] = f"about {rows:,} ({within})"
+        else:
+            known["rows"] = f"{rows} with probability 0.95"
         if self.groups is None and asked.upper is not None and asked.upper in self.answer:
             known["range"] = f"values above {as_text(asked.upper)} count as it"
         usable = [one for one in self._numbers if any(self._method.are_usable(one))]
@@ -88,6 +88,11 @@ class PercentileRelease(Release[Any]):
     def _numbers(self) -> tuple[int, ...]:
         """The noisy number of each group."""
         return self.records if isinstance(self.records, tuple) else (self.records,)
+
+    def _counted(self, number: int) -> int | str:
+        """A noisy number as people read it: one that may be noise alone says what it bounds."""
+        error = self.records_error
+        return number if number > error else f"at most {max(number, 0) + error:,}"
 
     @property
     def records_error(self) -> int:
@@ -165,7 +170,7 @@ class PercentileRelease(Release[Any]):
         if self.groups is None:
             return table | {self._name: values}
         del table["p"]
-        records = table.pop("records")[::times]
+        records = [*map(self._counted, table.pop("records")[::times])]
         shown = {name: column[::times] for name, column in table.items()}
         shown |= {f"p{p:g}": values[at::times] for at, p in enumerate(self.p)}
         return shown | {"records, noisy": records}

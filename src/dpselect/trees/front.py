@@ -34,7 +34,7 @@ from dpselect.mechanisms import Mechanism, MechanismLike
 from dpselect.mechanisms.base import as_step
 from dpselect.neighbours import Neighbours
 from dpselect.objective import Facts, Objective
-from dpselect.plan import Plan, Spend
+from dpselect.plan import ErrorBound, Plan, Spend
 from dpselect.query import query
 from dpselect.release import Release
 from dpselect.sensitivity import GlobalSensitivity, at_bound
@@ -245,6 +245,12 @@ class Evolution(Training[FrontRelease]):
         totals = Spend("noisy class totals", self.totals_epsilon)
         rates = Spend("noisy count of the front's rates", each, times=counts)
         return tuple(one for one in (totals, *selections, rates) if one.epsilon > 0)
+
+    @property
+    def error(self) -> ErrorBound | None:
+        """The bound on the noise in a count that rates are made of."""
+        each, unit = self.rates_epsilon / (self.asked.front + 1), "records in a count of a rate"
+        return ErrorBound.of_count(self.steps / each, unit) if each else None
 
     def selected_by(self, epsilon: float) -> Mechanism:
         """Return the mechanism of a selection."""
