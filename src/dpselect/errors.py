@@ -146,10 +146,17 @@ class AuditError(DPSelectError, AssertionError):
     """A claim about privacy does not hold on an enumerated universe of databases."""
 
 
-def nearest(given: str, known: Iterable[str]) -> str:
-    """Return the end of a message that asks for the nearest of known names, if one is near."""
-    near = get_close_matches(given, list(known), n=1)
-    return f"; did you mean {near[0]!r}?" if near else ""
+def nearest(given: str, known: Iterable[str], least: float = 0.6) -> str:
+    """Return the end of a message that asks for the nearest of known names, if one is near.
+
+    Args:
+        given: What was given, in letters of any size.
+        known: The names.
+        least: The similarity from which on one is near.
+    """
+    cased = {one.casefold(): one for one in known}
+    near = get_close_matches(given.casefold(), cased, n=1, cutoff=least)
+    return f"; did you mean {cased[near[0]]!r}?" if near else ""
 
 
 def not_installed(what: str, package: str) -> MissingPackageError:
@@ -185,9 +192,6 @@ def no_field(name: str, columns: Sequence[str]) -> ColumnError:
         name: The column.
         columns: The fields of the first line.
     """
-    cased = {one.casefold(): one for one in columns}
-    near = get_close_matches(name.casefold(), cased, n=1, cutoff=NEAR)
-    meant = f"; did you mean {cased[near[0]]!r}?" if near else ""
     some = "one column" if len(columns) == 1 else f"{len(columns)} columns"
     there = f"the first line, the header, names {some}"
     separator = next((one for one in ";\t|," if len(columns) == 1 and one in columns[0]), None)
@@ -199,7 +203,7 @@ def no_field(name: str, columns: Sequence[str]) -> ColumnError:
             "`header` names the columns of a file without one, and `dpselect look` shows the "
             "lines to who may read the file"
         )
-    return _missing(name, meant, there)
+    return _missing(name, nearest(name, columns, NEAR), there)
 
 
 def _missing(name: str, meant: str, there: str) -> ColumnError:

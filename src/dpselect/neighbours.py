@@ -44,7 +44,7 @@ class Neighbours(Enum):
     @classmethod
     def _missing_(cls, value: object) -> NoReturn:
         names = [one.value for one in cls]
-        meant = nearest(value.lower(), names) if isinstance(value, str) else ""
+        meant = nearest(value, names) if isinstance(value, str) else ""
         raise NeighboursError(
             "`neighbours` must be 'add-remove' (one record more or less), 'substitute' (one "
             "record replaced), 'edge' (one edge of a graph) or 'swap' (one "

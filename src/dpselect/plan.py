@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Self, TypeAlias, Unpack
 
 from dpselect import passes, validation, writing
 from dpselect._numbers import exact
+from dpselect.budget import words
 from dpselect.budget.entry import Entry, Kept
 from dpselect.budget.totals import RECORDS
 from dpselect.budget.zcdp import rho_of_pure
@@ -270,20 +271,19 @@ class Plan:
     @property
     def price(self) -> str:
         """Epsilon, delta and the neighbour relation, in words."""
-        delta = f", delta {self.delta:.3g}" if self.delta else ""
-        return f"epsilon {self.epsilon:g}{delta} ({self.neighbours} neighbours)"
+        return f"{words.amounts(self)} ({self.neighbours} neighbours)"
 
     @property
     def warning(self) -> str | None:
         """What a large epsilon or delta allows, in words; None if both are small."""
         one = "person" if self.user is not None else RECORDS[self.neighbours]
-        of_epsilon = (
-            f"epsilon {self.epsilon:g} gives little protection: one {one} can make an answer "
-            f"{_times(self.epsilon)} times as likely"
-        )
-        of_delta = f"delta {self.delta:.3g} is large: one {one} may be unprotected"
-        said = (self.epsilon > LARGE_EPSILON, of_epsilon), (self.delta > LARGE_DELTA, of_delta)
-        return "; ".join(one for is_large, one in said if is_large) or None
+        said = []
+        if self.epsilon > LARGE_EPSILON:
+            factor = f"odds about one {one} change by a factor of {words.odds(self.epsilon)}"
+            said.append(f"epsilon {self.epsilon:g} is large: {factor}")
+        if self.delta > LARGE_DELTA:
+            said.append(f"delta {self.delta:.3g} is large: one {one} may be unprotected")
+        return "; ".join(said) or None
 
     @property
     def counted(self) -> str | None:
@@ -361,12 +361,6 @@ def sequential_plan(plans: Sequence[Plan]) -> Plan:
         public=tuple(dict.fromkeys(claim for part in parts for claim in part.public)),
         passes=sum(part.passes for part in parts),
     )
-
-
-def _times(epsilon: float) -> str:
-    """Return the factor that an epsilon allows, in words."""
-    powers = epsilon / log(10)
-    return f"{exp(epsilon):,.0f}" if powers < 6 else f"10^{powers:.0f}"
 
 
 def remaining_after(plans: Sequence[Plan], budget: SupportsSpend) -> float:

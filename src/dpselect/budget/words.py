@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
@@ -310,6 +309,7 @@ def html(
         first: HTML of a page that comes before.
         whole: Files with the whole answer, by the number of the entry.
     """
+    import hashlib  # which loads OpenSSL
     from importlib.resources import files
 
     entries, totals = budget.entries, budget.totals
