@@ -57,14 +57,24 @@ class TestCommands:
         """Matplotlib, Numba, SciPy and scikit-learn import NumPy."""
         assert not {"narwhals", "numpy", "opendp", "polars"} & imported(["--help"])
 
-    def test_a_dry_run_of_a_text_file_imports_no_engine(self, tmp_path):
+    @pytest.mark.parametrize(
+        "asked",
+        [
+            "percentile {} --column days --p 50,90 --upper 60 --step 1",
+            "percentile {} --column days --p 50 --upper 60 --step 1 --by ward --groups a,b",
+            "percentile {} --column days --p 50 --upper 60 --step 1 --user id --max-per-user 2",
+            "top {} --column ward --k 1 --candidates a,b --user id --max-per-user 2",
+            "keys {} --column ward --by days --groups 1,2 --delta 1e-6",
+            "map {} --x days --y id --bounds 0,0,60,60 --grids 8",
+        ],
+    )
+    def test_a_dry_run_of_a_text_file_imports_no_engine(self, asked, tmp_path):
         file = tmp_path / "stays.csv"
-        file.write_text("days\n3\n")
-        asked = ["--column", "days", "--p", "50", "--upper", "60", "--step", "1"]
-        asked += ["--epsilon", "1", "--neighbours", "add-remove", "--dry-run"]
+        file.write_text("id,days,ward\n1,3,a\n")
+        words = [one.format(file) for one in asked.split()]
 
-        loaded = imported(["percentile", str(file), *asked])
-        assert not {"narwhals", "numba", "polars", "scipy"} & loaded
+        loaded = imported([*words, "--epsilon", "1", "--neighbours", "add-remove", "--dry-run"])
+        assert not {"narwhals", "numba", "polars", "rich.console", "scipy"} & loaded
 
     def test_a_package_that_is_not_installed_is_named(self, run, monkeypatch):
         command = Command("", "pip install dpselect-absent", ABSENT)

@@ -17,6 +17,8 @@ def test_a_terminal_shows_which_pass_is_made(run, tmp_path, monkeypatch):
     path, shown = tmp_path / "stays.csv", []
     path.write_text("days\n" + "20\n" * 4000 + "unknown\n", encoding="utf-8")
     monkeypatch.setattr("rich.status.Status.update", lambda _, text: shown.append(text))
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    monkeypatch.setattr("rich.console.Console.is_terminal", False)  # nothing moves
     asked = ("percentile", path, *PERCENTILE[:5], 1000, *PERCENTILE[6:], "--step", 1)
 
     ran = run(*asked, *ADD_REMOVE, *on("polars"))

@@ -7,7 +7,7 @@ import pytest
 from dpselect import tables
 from dpselect.errors import ColumnError, DataError, DPSelectError
 from dpselect.tables.formats import FORMATS
-from dpselect.tables.opening import has_numbers
+from dpselect.tables.opening import are_in_header
 
 ROWS = {"pay": [1.5, None, 3.0], "age": [30, 40, 50], "who": ["ada", "bob", "cy"]}
 
@@ -148,12 +148,14 @@ def test_folders_named_by_a_column_and_its_value_are_a_column_of_text(tmp_path):
 def test_a_text_file_names_its_numbers(table):
     is_text = str(table).lower().endswith(".csv")
 
-    assert has_numbers(table, "age") == is_text
-    assert not has_numbers(table, "height")
+    assert are_in_header(table, numeric=["age"]) == is_text
+    assert not are_in_header(table, numeric=["height"])
     if is_text:
         # What rows are selected by, or a type that is declared, asks for more.
-        assert not has_numbers(tables.Source(table, where="age > 30"), "age")
-        assert not has_numbers(tables.Source(table, column_type={"age": "date"}), "age")
+        assert not are_in_header(tables.Source(table, where="age > 30"), numeric=["age"])
+        assert not are_in_header(
+            tables.Source(table, column_type={"age": "date"}), numeric=["age"]
+        )
 
 
 def test_a_name_that_engines_misread_and_a_folder_are_asked_of_them(tmp_path):
@@ -161,4 +163,4 @@ def test_a_name_that_engines_misread_and_a_folder_are_asked_of_them(tmp_path):
     (tmp_path / "two.csv").write_text("*,^a$\n1,2\n")
 
     for data, column in [("one.csv", "*"), ("one.csv", "^a$"), ("", "*")]:
-        assert not has_numbers(tmp_path / data, column)
+        assert not are_in_header(tmp_path / data, numeric=[column])

@@ -113,8 +113,6 @@ def _share(text: str) -> tuple[str, float]:
 
 
 def _show(shown: Budget, file: Path) -> None:
-    from rich.table import Table
-
     from dpselect.budget import words
     from dpselect.requests.contradictions import file_of
 
@@ -126,15 +124,10 @@ def _show(shown: Budget, file: Path) -> None:
     output.print_facts(facts)
     if not shown.entries:
         return
-    table = Table(box=None, padding=(0, 2, 0, 0))
     columns = words.listed(shown.entries)
     del columns["error"]
-    for head in columns:
-        table.add_column(head, justify="right" if head in {"", "epsilon"} else "left")
-    for row in zip(*columns.values(), strict=True):
-        table.add_row(*map(str, row))
-    output.console().print()
-    output.console().print(table)
+    print()  # noqa: T201 -- before the table
+    output.print_table(columns)
     output.print_facts({"details": f"dpselect budget {file} ENTRY"})
 
 

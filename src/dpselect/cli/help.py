@@ -16,7 +16,6 @@ from functools import partial
 from typing import Annotated, Any, get_args, get_type_hints
 
 import typer
-from rich.markup import escape
 from typer.core import TyperCommand
 
 from dpselect.cli import options
@@ -37,6 +36,14 @@ WORDS = documented(options, title="Args")
 
 WIDTH = 76
 """Columns of an example, beside its margin."""
+
+
+_MARKUP = re.compile(r"(\\*)(\[[a-z#/@][^[]*?])")
+
+
+def escape(text: str) -> str:
+    """Return a text that rich would take for markup as it stands, as its own function does."""
+    return _MARKUP.sub(r"\1\1\\\2", text)
 
 
 def flag(name: str) -> str:

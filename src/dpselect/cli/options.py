@@ -31,12 +31,11 @@ Args:
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-from rich.console import Console
 
 from dpselect import validation
 from dpselect.errors import ParameterError
@@ -183,6 +182,11 @@ def opened(path: str | Source, engine: str | None, master: str | None) -> object
 @contextmanager
 def working(doing: str) -> Iterator[None]:
     """Show on a terminal that something is going on, and which pass an engine makes."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+
     with Console(stderr=True).status(f"{doing} ...") as line:
 
         def show(done: int, whole: int) -> None:

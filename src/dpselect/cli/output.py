@@ -1,20 +1,21 @@
-"""Output of commands: a table for people, one JSON object for machines."""
+"""Output of commands: a table for people, one JSON object for machines.
+
+Rich, which takes a tenth of a dry run to import, is imported where it is used.
+"""
 
 from __future__ import annotations
 
 import json
 import os
 import re
+import shutil
+import sys
+import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
-
-from rich.columns import Columns
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from dpselect import writing as written
 from dpselect._optional import needed
@@ -27,6 +28,7 @@ from dpselect.plan import remaining_after
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from rich.console import Console
 
     from dpselect.budget import Budget
     from dpselect.plan import Plan
@@ -34,22 +36,19 @@ if TYPE_CHECKING:
     from dpselect.tables import Source
 
 
-class _Plain(Console):
-    """A console that prints texts as they are: an answer may look like markup.
+def console() -> Console:
+    """Return a console that prints texts as they are: an answer may look like markup.
 
     What a terminal would obey is spelled out.
     """
+    from rich.console import Console
+    from rich.text import Text
 
-    def __init__(self, *, stderr: bool = False) -> None:
-        super().__init__(highlight=False, markup=False, emoji=False, stderr=stderr)
+    class Plain(Console):
+        def render_str(self, text: str, **options: Any) -> Text:
+            return super().render_str(written.visible(text), **options)
 
-    def render_str(self, text: str, **options: Any) -> Text:
-        return super().render_str(written.visible(text), **options)
-
-
-def console() -> Console:
-    """Return the console of standard output, as wide as the terminal or ``COLUMNS`` says."""
-    return _Plain()
+    return Plain(highlight=False, markup=False, emoji=False)
 
 
 def print_json(content: Mapping[str, Any]) -> None:
@@ -60,18 +59,29 @@ def print_json(content: Mapping[str, Any]) -> None:
 def print_note(name: str, text: str) -> None:
     """Print what is noted, such as a warning, on standard error."""
     if text:
-        _Plain(stderr=True).print(f"dpselect: {name}: {text}", soft_wrap=True)
+        sys.stderr.write(f"dpselect: {name}: {written.visible(text)}\n")
+
+
+def _width() -> int:
+    return shutil.get_terminal_size().columns
 
 
 def print_facts(facts: Mapping[str, object]) -> None:
-    """Print names and values in two columns."""
-    grid = Table.grid(padding=(0, 2))
-    grid.add_column(style="dim")
-    grid.add_column(overflow="fold")  # a word that is wider is all there, as a hash
-    for name, value in facts.items():
-        if value not in (None, ""):
-            grid.add_row(name, str(value))
-    console().print(grid)
+    """Print names and values in two columns; a word that is wider is all there, as a hash."""
+    shown = {name: str(one) for name, one in facts.items() if one not in (None, "")}
+    aside = max(map(len, shown), default=0) + 2
+    dim = "\x1b[2m{}\x1b[0m" if sys.stdout.isatty() and os.environ.get("TERM") else "{}"
+    fold = textwrap.TextWrapper(
+        max(_width() - aside, 1),
+        expand_tabs=False,
+        replace_whitespace=False,
+        break_on_hyphens=False,
+    )
+    for name, value in shown.items():
+        below = written.visible(value).split("\n")
+        parts = [part for line in below for part in fold.wrap(line) or [""]]
+        head = dim.format(written.visible(name).ljust(aside))
+        print(head + f"\n{' ' * aside}".join(parts))  # noqa: T201 -- rich takes longer
 
 
 def print_release(
@@ -150,9 +160,12 @@ def print_table(columns: Mapping[str, Sequence[Any]]) -> None:
     Each part begins with the columns that tell the rows apart. A lone column of many values is
     printed as a terminal lists files.
     """
-    names, width = list(columns), console().width
+    names, width = list(columns), _width()
     number = len(columns[names[0]])
     if len(names) == 1 and number > FEW:
+        from rich.columns import Columns
+        from rich.text import Text
+
         cells = [Text(written.as_text(one)) for one in columns[names[0]]]
         console().print(names[0])
         console().print(Columns(cells, padding=(0, 2), column_first=True))

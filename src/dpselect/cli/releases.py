@@ -26,8 +26,10 @@ def names_in(text: str | Sequence[str], given: Given) -> list[str]:
     """Return names of columns that are separated by commas, or given one by one."""
     from dpselect import tables
 
-    held = tables.schema(tables.open_table(given.table), given.table)
     several = [text] if isinstance(text, str) else text
+    if not any("," in one for one in several):
+        return [*several]
+    held = tables.schema(tables.open_table(given.table), given.table)
     return [name for one in several for name in ([one] if one in held else one.split(","))]
 
 

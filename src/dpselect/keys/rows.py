@@ -25,7 +25,7 @@ from dpselect.query import ANYTHING, Columns, Released
 from dpselect.tables.engine import distinct, engine_of
 from dpselect.tables.groups import listed_groups
 from dpselect.tables.kinds import KeyColumns, Kind, check_parts, checked_names, is_missing
-from dpselect.tables.opening import unreadable
+from dpselect.tables.opening import are_in_header, unreadable
 from dpselect.tables.people import USER, PeopleCap, changes, codes_in, people_cap
 from dpselect.tables.values import is_listed, names_of_frame, names_of_values
 from dpselect.typing import Indices
@@ -122,7 +122,14 @@ class KeyRows:
         Raises:
             ColumnError, DataError, ParameterError: As for ``read``.
         """
-        self.read(data)
+        persons = [] if self.cap is None else [self.cap.user]
+        if not are_in_header(data, plain=[*self.columns, *self.by, *persons]):
+            self.read(data)
+            return
+        for names, listed in ((self.columns, self.candidates or ()), (self.by, self.groups)):
+            keys = KeyColumns(names, (Kind.TEXT,) * len(names), self.missing)
+            for one in listed:
+                keys.encode(one)
 
     def read(self, data: object) -> PersonKeys:
         """Return the keys that are counted; of a lazy frame or a path no row is read yet.
@@ -501,6 +508,8 @@ def kind_in(data: object, column: str | None) -> Kind:
     if column is None:
         # What declares no type is text; a generator can be read once.
         return Kind.TEXT if is_listed(data) else _values(data)[1]
+    if are_in_header(data, plain=[column]):
+        return Kind.TEXT
     frame = tables.check_columns(data, plain=[column])
     return Kind.of_names(tables.schema(frame, data)[column], column)
 

@@ -25,7 +25,7 @@ from dpselect.maps.geo import crs_of, geo_file, geometries, name_of
 from dpselect.query import Columns, Released
 from dpselect.tables import kinds, values
 from dpselect.tables.engine import engine_of
-from dpselect.tables.opening import unreadable
+from dpselect.tables.opening import are_in_header, unreadable
 from dpselect.tables.people import PeopleCap, people_cap
 from dpselect.typing import Values
 
@@ -88,7 +88,8 @@ class PointRows:
             ColumnError: A column is missing, not named or not numeric.
         """
         if self.x is not None and self.y is not None:
-            tables.check_columns(data, numeric=[self.x, self.y])
+            if not are_in_header(data, numeric=[self.x, self.y]):
+                tables.check_columns(data, numeric=[self.x, self.y])
             if self.cap is not None:
                 self.cap.check(data)
         elif hasattr(data, "geometry") or geo_file(data) is not None:

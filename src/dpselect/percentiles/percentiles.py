@@ -38,6 +38,7 @@ from dpselect.query import ANYTHING, Claim, Columns, Design, Query, Released, ke
 from dpselect.tables.columns import Measure
 from dpselect.tables.groups import GroupedDesign, Groups, check_ungrouped, refuse_missing
 from dpselect.tables.kinds import checked_names
+from dpselect.tables.opening import are_in_header
 from dpselect.typing import OnInvalid, Values
 from dpselect.writing import as_text, digits, six_digits
 
@@ -394,8 +395,10 @@ class GroupedPercentiles(GroupedDesign[PercentileRelease, Drawn]):
 
     def check(self, data: object) -> None:
         data = self._measured(data)
-        tables.check_columns(data, numeric=[self.column])
-        checked_type(tables.declared_float(data, self.column), self.column, self.each.points)
+        if not are_in_header(data, numeric=[self.column]):
+            tables.check_columns(data, numeric=[self.column])
+            kind = tables.declared_float(data, self.column)
+            checked_type(kind, self.column, self.each.points)
         self.grouping.check(data)
 
     def _measured(self, data: object) -> object:

@@ -25,7 +25,7 @@ from dpselect.tables.columns import NUMBERS, Measure
 from dpselect.tables.engine import engine_of
 from dpselect.tables.groups import GROUP
 from dpselect.tables.kinds import float_type
-from dpselect.tables.opening import has_numbers, unreadable
+from dpselect.tables.opening import are_in_header, unreadable
 from dpselect.tables.people import PeopleCap, changed_rows, people_cap
 from dpselect.tables.values import of_series
 from dpselect.typing import Indices, OnInvalid, Values
@@ -165,8 +165,9 @@ class Records:
             ColumnError, DataError: As for the release.
         """
         data = self.measure.of(data, self.column) if tables.is_table(data) else data
-        alone = self.users is None and not self.are_public
-        if alone and self.column is not None and has_numbers(data, self.column):
+        persons = [] if self.users is None else [self.users.user]
+        numeric = [] if self.column is None or self.are_public else [self.column]
+        if numeric and are_in_header(data, numeric=numeric, plain=persons):
             return  # as float64
         if (column := checked_column(data, self.column)) is not None:
             tables.check_columns(data, numeric=[column])

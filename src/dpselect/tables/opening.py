@@ -123,29 +123,35 @@ def check_columns(
     return table
 
 
-def has_numbers(data: object, column: str) -> bool:
-    """Return whether data are one text file whose first line names a column.
+def are_in_header(
+    data: object, *, numeric: Sequence[str] = (), plain: Sequence[str] = ()
+) -> bool:
+    """Return whether data are one text file whose first line names columns, each once.
 
-    Any column of it can be read as numbers, so that there is nothing else to check, for which
-    an engine would be imported. False is no answer: ``check_columns`` gives one.
+    Any column of it is text, and can be read as numbers, so that there is nothing else to
+    check, for which an engine would be imported. False is no answer: ``check_columns`` gives
+    one.
 
     Args:
         data: As for ``open_table``.
-        column: The column.
+        numeric: Columns to read as numbers.
+        plain: Columns to read as text.
 
     Raises:
         DataError: There is no such file, or its first line is no header.
     """
     source = Source.of(data)
     [file, *others] = source.files() or [Path()]
-    if not source.is_csv or source.comparisons or source.column_type or others:
+    declared = source.comparisons or source.column_type or source.streamed
+    if not source.is_csv or declared or others:
         return False
     kind, form = source.format_of([file])
     source.check_there()
-    text = TextFiles([file], source, kind)
-    named = form.reads_lines and column in replaced(text.names, lambda: unreadable(source))
-    if named and not Engine.misread[0].fullmatch(column):
-        source.note_reading(["number"])
+    text, columns = TextFiles([file], source, kind), [*numeric, *plain]
+    names = replaced(text.names, lambda: unreadable(source)) if form.reads_lines else []
+    is_misread = any(map(Engine.misread[0].fullmatch, columns))
+    if {*columns} <= {*names} and len({*columns}) == len(columns) and not is_misread:
+        source.note_reading(["number"] * bool(numeric) + ["text"] * bool(plain))
         return True
     return False
 

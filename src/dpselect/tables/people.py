@@ -62,7 +62,7 @@ from dpselect.neighbours import Neighbours
 from dpselect.passes import query
 from dpselect.tables.engine import distinct as distinct_rows, engine_of
 from dpselect.tables.kinds import Kind, named
-from dpselect.tables.opening import unreadable
+from dpselect.tables.opening import are_in_header, unreadable
 from dpselect.tables.values import lowest_of
 from dpselect.typing import Indices
 
@@ -133,6 +133,8 @@ class PeopleCap:
         Raises:
             ColumnError: The column is missing, or persons cannot be of its type.
         """
+        if are_in_header(data, plain=[self.user]):
+            return
         table = tables.check_columns(data, plain=[self.user])
         Kind.of_names(tables.schema(table, data)[self.user], self.user)
 

@@ -20,6 +20,7 @@ from dpselect._optional import nw, pl
 from dpselect.errors import DataError, ParameterError, PublicClaimError, no_column
 from dpselect.tables import values
 from dpselect.tables.kinds import Kind
+from dpselect.tables.opening import are_in_header
 from dpselect.tables.people import PeopleCap
 from dpselect.tables.values import ColumnValues
 from dpselect.trees.counts import Counts, MemoryCounts
@@ -230,7 +231,10 @@ class Rows:
             from dpselect.trees.engine import EngineCounts
 
             persons = () if self.users is None else (self.users.user,)
-            tables.check_columns(data, plain=[*self.schema.names, self.label, *persons])
+            columns = [*self.schema.names, self.label, *persons]
+            if are_in_header(data, plain=columns):
+                return
+            tables.check_columns(data, plain=columns)
             if tables.is_lazy(data) or not tables.Source.of(data).is_csv:
                 EngineCounts(data, self.label, self.schema, self.users, inf)
             return
