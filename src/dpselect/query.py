@@ -17,6 +17,7 @@ from functools import cache, cached_property, partial
 from importlib import import_module
 from numbers import Real
 from typing import (
+    TYPE_CHECKING,
     Any,
     ClassVar,
     Generic,
@@ -33,13 +34,14 @@ from typing import (
 import numpy as np
 
 from dpselect import _optional, validation, writing
-from dpselect.budget import Budget
-from dpselect.budget.entry import Entry
 from dpselect.errors import ColumnError, ParameterError, nearest, not_installed
 from dpselect.neighbours import Neighbours
 from dpselect.passes import holding, noting, stated_rows
 from dpselect.plan import Plan, Receipt, SupportsSpend, reserve, sequential_plan
 from dpselect.release import Release
+
+if TYPE_CHECKING:
+    from dpselect.budget import Entry
 
 Out = TypeVar("Out", bound=Release[Any])
 Fields = TypeVar("Fields")
@@ -541,7 +543,7 @@ def _released(
     where = stated_rows(data).get("where")
     for one in queries if where else ():
         one.check_where(where)
-    if isinstance(budget, Budget):
+    if budget is not None and hasattr(budget, "for_rows_of"):
         budget = budget.for_rows_of(data)
     entries = [one.plan.answered(budget) for one in queries]
     new = [one for one, entry in zip(queries, entries, strict=True) if entry is None]

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any, cast
 
 from dpselect import writing
 from dpselect._numbers import LARGEST_EXPONENT
-from dpselect.budget.entry import Entry
-from dpselect.budget.filter import Pot
-from dpselect.budget.store import Entries
-from dpselect.budget.totals import Totals
 from dpselect.neighbours import Neighbours
 
 if TYPE_CHECKING:
     from dpselect.budget.accountant import Budget
+    from dpselect.budget.entry import Entry
+    from dpselect.budget.filter import Pot
+    from dpselect.budget.store import Entries
+    from dpselect.budget.totals import Totals
     from dpselect.plan import Plan
 
 HIDDEN = {

@@ -62,21 +62,13 @@ def print_note(name: str, text: str) -> None:
         sys.stderr.write(f"dpselect: {name}: {written.visible(text)}\n")
 
 
-def _width() -> int:
-    return shutil.get_terminal_size().columns
-
-
 def print_facts(facts: Mapping[str, object]) -> None:
     """Print names and values in two columns; a word that is wider is all there, as a hash."""
     shown = {name: str(one) for name, one in facts.items() if one not in (None, "")}
     aside = max(map(len, shown), default=0) + 2
     dim = "\x1b[2m{}\x1b[0m" if sys.stdout.isatty() and os.environ.get("TERM") else "{}"
-    fold = textwrap.TextWrapper(
-        max(_width() - aside, 1),
-        expand_tabs=False,
-        replace_whitespace=False,
-        break_on_hyphens=False,
-    )
+    room = max(shutil.get_terminal_size().columns - aside, 1)
+    fold = textwrap.TextWrapper(room, break_on_hyphens=False)
     for name, value in shown.items():
         below = written.visible(value).split("\n")
         parts = [part for line in below for part in fold.wrap(line) or [""]]
@@ -160,7 +152,7 @@ def print_table(columns: Mapping[str, Sequence[Any]]) -> None:
     Each part begins with the columns that tell the rows apart. A lone column of many values is
     printed as a terminal lists files.
     """
-    names, width = list(columns), _width()
+    names, width = list(columns), shutil.get_terminal_size().columns
     number = len(columns[names[0]])
     if len(names) == 1 and number > FEW:
         from rich.columns import Columns

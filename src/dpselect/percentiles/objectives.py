@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dpselect import validation
 from dpselect._numbers import exact
+from dpselect._twofold import exact_product
 from dpselect.errors import ParameterError
 from dpselect.neighbours import Neighbours, NeighboursLike
 from dpselect.objective import Objective
@@ -260,14 +261,10 @@ class RankScores:
 
 def _wanted(fractions: Values, numbers: Indices) -> tuple[Indices, Values]:
     """Return the wanted rank of so many numbers: integers, and what is left of them."""
-    whole, part = [], []
-    each = np.broadcast_to(fractions, numbers.shape).tolist()
-    for fraction, number in zip(each, numbers.tolist(), strict=True):
-        share, of = fraction.as_integer_ratio()
-        quotient, rest = divmod(share * (number - 1), of)
-        whole.append(1 + quotient)
-        part.append(rest / of)
-    return np.array(whole), np.array(part)
+    found = exact_product(np.asarray(fractions, np.float64), numbers.astype(np.float64) - 1)
+    whole = np.floor(found.high)
+    whole -= (whole == found.high) & (found.low < 0)
+    return 1 + whole.astype(np.int64), (found.high - whole) + found.low
 
 
 def percent(p: Any) -> float:  # noqa: ANN401 -- checked here

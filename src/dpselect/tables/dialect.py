@@ -12,7 +12,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields
 from typing import Any, Literal, TypeAlias
-from zoneinfo import available_timezones
 
 from dpselect import validation
 from dpselect._optional import nw, pl
@@ -145,7 +144,7 @@ class Dialect:
         form, zone = self.date_format, self.time_zone
         is_wrong = form is not None and "%" not in form
         yield is_wrong, f"`date_format` must be such as %d/%m/%Y, with %H:%M, not {form!r}"
-        is_wrong = zone is not None and zone not in available_timezones()
+        is_wrong = zone is not None and not _is_zone(zone)
         yield is_wrong, f"`time_zone` must be one such as Europe/Berlin, not {zone!r}"
 
     @property
@@ -290,6 +289,12 @@ def _texts(name: str, values: Sequence[str]) -> tuple[str, ...]:
 def _is_mark(mark: str | None) -> bool:
     is_one = mark is not None and len(mark) == 1 and mark.isascii()
     return is_one and not str(mark).isalnum() and str(mark) not in "\r\n\0\t "
+
+
+def _is_zone(name: str) -> bool:
+    from zoneinfo import available_timezones
+
+    return name in available_timezones()
 
 
 def _is_comment(comment: str) -> bool:

@@ -30,6 +30,7 @@ from dpselect.errors import (
     no_file,
     replaced,
 )
+from dpselect.tables.dialect import FieldType
 from dpselect.tables.engine import Engine, Frame, engine_of
 from dpselect.tables.formats import PARQUET, literal
 from dpselect.tables.kinds import Kind, declares_nothing, type_name, with_known_types
@@ -151,7 +152,8 @@ def are_in_header(
     names = replaced(text.names, lambda: unreadable(source)) if form.reads_lines else []
     is_misread = any(map(Engine.misread[0].fullmatch, columns))
     if {*columns} <= {*names} and len({*columns}) == len(columns) and not is_misread:
-        source.note_reading(["number"] * bool(numeric) + ["text"] * bool(plain))
+        read: dict[FieldType, object] = {"number": numeric, "text": plain}
+        source.note_reading([kind for kind, some in read.items() if some])
         return True
     return False
 

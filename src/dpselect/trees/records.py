@@ -231,10 +231,10 @@ class Rows:
             from dpselect.trees.engine import EngineCounts
 
             persons = () if self.users is None else (self.users.user,)
-            columns = [*self.schema.names, self.label, *persons]
-            if are_in_header(data, plain=columns):
+            named = [*self.schema.names, self.label, *persons]
+            if are_in_header(data, plain=named):
                 return
-            tables.check_columns(data, plain=columns)
+            tables.check_columns(data, plain=named)
             if tables.is_lazy(data) or not tables.Source.of(data).is_csv:
                 EngineCounts(data, self.label, self.schema, self.users, inf)
             return
