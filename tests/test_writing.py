@@ -1,6 +1,7 @@
 """Cards of results in notebooks: what ``print`` shows, and nothing that breaks out of them."""
 
 import re
+from datetime import timedelta
 from html import unescape
 
 import polars as pl
@@ -59,3 +60,9 @@ def test_no_text_of_a_file_for_spreadsheets_is_a_formula():
         ",5.0",
         r"\x1b[2J,6.0",
     ]
+
+
+def test_durations_are_in_words_in_a_file_for_spreadsheets():
+    frame = pl.DataFrame({"stay": [timedelta(7), timedelta(days=1, hours=2), None]})
+
+    assert for_csv(frame).write_csv().splitlines() == ["stay", "7 days", '"1 day, 2:00:00"', ""]

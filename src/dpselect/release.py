@@ -311,9 +311,9 @@ class Release(Generic[T_co]):
 
 
 def for_csv(frame: pl.DataFrame) -> pl.DataFrame:
-    """Return a frame whose texts a spreadsheet takes for texts.
+    """Return a frame that can be written, whose texts a spreadsheet takes for texts.
 
-    Those that begin as a formula does get an apostrophe before them.
+    Those that begin as a formula does get an apostrophe before them; durations are in words.
     """
 
     def cell(text: str) -> str:
@@ -321,4 +321,5 @@ def for_csv(frame: pl.DataFrame) -> pl.DataFrame:
         return f"'{given}" if given.startswith(FORMULA) else given
 
     texts = pl.col(pl.String).map_elements(cell, return_dtype=pl.String)
-    return frame.with_columns(texts).rename(cell)
+    times = pl.col(pl.Duration).map_elements(writing.duration, return_dtype=pl.String)
+    return frame.with_columns(texts, times).rename(cell)

@@ -32,6 +32,19 @@ def test_nothing_that_is_read_is_replaced(run, rows, name):
     assert {one: one.read_bytes() for one in rows.parent.iterdir()} == before
 
 
+@pytest.mark.parametrize("name", ["groups.csv", "gone.csv", "/dev/null/a.csv", "none/a.csv"])
+def test_a_file_that_cannot_be_written_is_refused_before_the_charge(run, rows, name):
+    rows.with_name("gone.csv").symlink_to("none/a.csv")
+    rows.with_name("groups.csv").write_text("x\ny\n")
+    dp.Budget(99.0, neighbours="add-remove", path="spent.db")
+    asked = ("--column", "age", "--p", 50, "--upper", 99, "--step", 1, "--by", "kind")
+    more = ("--groups", "groups.csv", "--ledger", "spent.db", "--out", name)
+
+    assert run("percentile", "rows.csv", *asked, *PRICE, *more).code == 2
+    assert dp.Budget.open("spent.db").remaining == 99
+    assert rows.with_name("groups.csv").read_text() == "x\ny\n"
+
+
 @pytest.mark.usefixtures("rows")
 @pytest.mark.parametrize("option", ["data", "--ledger", "--out"])
 def test_a_name_that_no_file_can_have_is_an_error_of_the_callers(run, option):

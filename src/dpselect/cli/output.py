@@ -13,6 +13,7 @@ import sys
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from os.path import realpath
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -224,7 +225,8 @@ def check_outputs(given: Mapping[str, Any], *read: str | Path | Source | None) -
     from dpselect.tables.source import identity
 
     options = [one for name, one in given.items() if name not in WRITTEN]
-    texts = [one for name in LISTS if isinstance(one := given.get(name), str) and one]
+    listed = [given.get(name) or [] for name in LISTS]
+    texts = [one for held in listed for one in (held if isinstance(held, list) else [held])]
     files = [*(one for one in options if isinstance(one, Path)), *map(Path, texts)]
     files += [file for one in read if one for file in Source.of(one).files()]
     taken = {identity(file) for file in files if is_file(file)}
@@ -233,7 +235,10 @@ def check_outputs(given: Mapping[str, Any], *read: str | Path | Source | None) -
         for out in outs if isinstance(outs, list) else [outs]:
             if not isinstance(out, Path):
                 continue
-            if out.is_dir() or not os.access(out if out.exists() else out.parent, os.W_OK):
+            where = Path(realpath(out))
+            there = where if where.exists() else where.parent
+            # Of a file that is there itself, else of its folder.
+            if there.is_dir() == where.exists() or not os.access(there, os.W_OK):
                 raise _no_folder(out, "a file")
             if identity(out) in taken:
                 raise ParameterError(f"`{name}` would replace a file that is read, {out}")
