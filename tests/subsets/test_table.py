@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 import dpselect as dp
+from support.refusals import refused
 
 SURE = {"epsilon": 200.0, "column": "result"}
 NAMES = ["ann", "bob", "cyd", "dan", "eve"]
@@ -78,6 +79,24 @@ def test_a_status_can_be_a_bound_of_numbers(positive, found, frame, tmp_path):
     query = dp.Subset(n=5, column="ct", positive=positive, label="who", epsilon=200.0)
 
     assert query.release(data).answer == tuple(found)
+
+
+@pytest.mark.parametrize(("positive", "found"), [(0.1, "a"), ("0.1", "a"), ("<= .1", "a")])
+@pytest.mark.parametrize("kind", [pl.Float32, pl.Float16, pl.Float64])
+def test_short_floats_are_what_is_written(positive, found, kind):
+    table = pl.DataFrame({"who": [*"abc"], "result": pl.Series([0.1, 0.2, None], dtype=kind)})
+
+    assert dp.Subset(n=3, positive=positive, label="who", **SURE).release(table).answer == (
+        *found,
+    )
+
+
+def test_a_status_of_numbers_is_no_word_and_has_64_bits():
+    ids = pl.DataFrame({"result": pl.Series([2**63 + 1, 5], dtype=pl.UInt64)})
+
+    assert dp.Subset(n=2, positive=2**63 + 1, **SURE).release(ids).answer == (0,)
+    with refused("positive"):
+        dp.Subset(n=2, positive="yes", **SURE).check(ids)
 
 
 def test_people_are_kept_by_what_is_public_of_them():

@@ -13,11 +13,12 @@ from numpy.typing import NDArray
 
 from dpselect import tables
 from dpselect.errors import DataError, ParameterError, PublicClaimError, replaced
+from dpselect.tables.kinds import float_type, rounded
 from dpselect.tables.values import listed, number
 from dpselect.tables.where import NUMBER, OPERATORS
 from dpselect.typing import Values
 
-Bound: TypeAlias = Callable[[Values], NDArray[np.bool_]]
+Bound: TypeAlias = Callable[[Values, np.dtype[Any]], NDArray[np.bool_]]
 
 _BOUND = re.compile(rf"\s*(?P<operator>[<>]=?)\s*(?P<number>{NUMBER.pattern})\s*", re.ASCII)
 
@@ -25,13 +26,13 @@ _BOUND = re.compile(rf"\s*(?P<operator>[<>]=?)\s*(?P<number>{NUMBER.pattern})\s*
 def bound(positive: object) -> Bound | None:
     """Return which numbers are within a bound such as ``< 38``; None for any other status.
 
-    A missing number is not.
+    They are compared as a type of floats has them; a missing number is not.
     """
     found = _BOUND.fullmatch(positive) if isinstance(positive, str) else None
     if found is None:
         return None
     compare, limit = OPERATORS[found["operator"]], float(found["number"])
-    return lambda numbers: compare(numbers, limit)
+    return lambda numbers, kind: compare(numbers, rounded(limit, kind))
 
 
 @dataclass(frozen=True)
@@ -65,6 +66,12 @@ class Members:
                 "`where` can keep people by what is public of them, not by their status: give "
                 "a table of all of these"
             )
+        table = tables.check_columns(data, **self._columns)
+        are_numbers = table.collect_schema()[self.column].is_numeric()
+        if self.bound is None and are_numbers and not any(map(NUMBER.fullmatch, self.positive)):
+            raise ParameterError(
+                f"column {self.column!r} holds numbers, and `positive` is none, such as 1"
+            )
         if tables.count_records(data, **self._columns) != self.n:
             raise PublicClaimError("the table has another number of rows than people, `n`")
         if self.label is not None:
@@ -89,10 +96,14 @@ class Members:
         self.check(data)
         table = tables.read_columns(data, **self._columns)
         statuses: Any = table[self.column]
+        held = float_type(statuses.dtype)
         if self.bound is None:
-            positive = [word(one) in self.positive for one in listed(statuses)]
+            # A short float is as it is written, 0.1, and not what 64 bits make of it.
+            short = held != np.float64
+            words = [str(held.type(one)) if short else one for one in listed(statuses)]
+            positive = [word(one) in self.positive for one in words]
         else:
-            positive = self.bound(tables.series_numbers(statuses)).tolist()
+            positive = self.bound(tables.series_numbers(statuses), held).tolist()
         members = [i for i, one in enumerate(positive) if one]
         return members, range(self.n) if self.label is None else listed(table[self.label])
 
@@ -116,7 +127,7 @@ class Members:
             raise PublicClaimError("`label` must name each person once, and one occurs twice")
 
 
-LARGEST = 2**63
+LARGEST = 2**64
 """Bound on numbers that can be a status."""
 
 TRUTHS = {"true": "1", "false": "0"}

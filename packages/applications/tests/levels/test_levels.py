@@ -15,6 +15,7 @@ import dpselect as dp
 from dpselect_applications.levels import cut_exponential, prefix_tree, unevenness
 from dpselect_applications.levels.cut_exponential import Cuts, draw_cut, excess, log_probability
 from dpselect_applications.levels.hierarchy import Hierarchy
+from support.program import run  # noqa: F401 -- a fixture
 
 ADDED, REPLACED = dp.Neighbours.ADD_REMOVE, dp.Neighbours.SUBSTITUTE
 TREES = {
@@ -279,3 +280,18 @@ def test_the_expected_cost_is_hardly_above_that_of_the_best_level(children):
             mean = sum(chances[cut] * costs[cut] for cut in chances)
             best = min(costs[level(children, 0, depth)] for depth in range(top + 1))
             assert mean <= best + excess(top, decay) + 1e-9
+
+
+@pytest.mark.parametrize("blank", ["", " "])
+def test_blanks_before_a_code_repeat_the_codes_above(tmp_path, blank, run):  # noqa: F811 -- a fixture
+    rows, tree = tmp_path / "rows.csv", tmp_path / "tree.csv"
+    rows.write_text("code\n" + "A00\nA01\nA01\nB2\n")
+    tree.write_text(
+        f"chapter,section,code\nA,,\n{blank},A0,\n{blank},,A00\n{blank},,A01\nB,B2,\n"
+    )
+    price = ("--epsilon", 900, "--neighbours", "add-remove", "--json")
+
+    shown = run("levels", rows, "--column", "code", "--tree", tree, *price)
+
+    found = dict(zip(shown.json["answer"], shown.json["counts"], strict=True))
+    assert (found["A00"], found["A01"]) == (1, 2)

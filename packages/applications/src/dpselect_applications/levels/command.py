@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,12 +35,23 @@ def _tree(path: Path, given: Given) -> dict[str, str]:
     if {"code", "parent"} <= set(head):
         places = head.index("parent"), head.index("code")
         rows = [[row[place] for place in places] for row in rows if len(row) == len(head)]
+    else:
+        rows = [*_filled(rows)]
     if len(head) < 2:
         raise DataError(
-            "`tree` must be a CSV file with the columns code and parent, or one column for "
-            "each level; give `prefixes` for a list of codes"
+            "`tree` must be a CSV file, separated by commas, with the columns code and parent, "
+            "or one column for each level; give `prefixes` for a list of codes"
         )
     return path_tree([one for one in row if one] for row in rows)
+
+
+def _filled(rows: Iterable[list[str]]) -> Iterator[list[str]]:
+    """Yield rows with the codes above in place of blanks before the first code."""
+    above: list[str] = []
+    for row in rows:
+        first = next(place for place, code in enumerate(row) if code)
+        above = above[:first] + row[first:]
+        yield above
 
 
 class Detail(QueryCommand):
