@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import dpselect as dp
-from dpselect.requests.policy import claims_known
+from dpselect.requests.document import claims_known
 from support.refusals import refused
 
 EXAMPLES = Path(dp.__file__).parents[2] / "examples"

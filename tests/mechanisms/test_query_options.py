@@ -18,7 +18,7 @@ import dpselect as dp
 from dpselect.errors import ParameterError
 from dpselect.mechanisms import MECHANISMS, by_name
 from dpselect.networks import Graph
-from dpselect.requests.reading import titles
+from dpselect.requests.document import titles
 from dpselect_conformance import replay
 from support.neighbours import pairs_of_rows
 from support.refusals import refused

@@ -11,8 +11,7 @@ import dpselect as dp
 from dpselect.errors import PolicyError, PublicClaimError
 from dpselect.query import claims_of
 from dpselect.requests.contradictions import file_of
-from dpselect.requests.policy import claims_known
-from dpselect.requests.reading import titles
+from dpselect.requests.document import claims_known, titles
 from support.public import every_query
 from support.refusals import refused
 

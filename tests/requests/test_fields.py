@@ -8,7 +8,7 @@ import pytest
 import dpselect as dp
 from dpselect.query import claims_of
 from dpselect.requests import schema
-from dpselect.requests.reading import titles
+from dpselect.requests.document import titles
 from dpselect.writing import members
 from support.releases import all_cases, can_be_written
 

@@ -6,6 +6,7 @@ from functools import cache
 from math import inf
 from random import Random
 
+import polars as pl
 import pytest
 
 import dpselect as dp
@@ -392,11 +393,17 @@ def test_what_is_filled_in_stays_within():
     assert made > 20
 
 
-def test_an_error_names_the_columns_of_the_policy_alone(tmp_path):
+@pytest.mark.parametrize("engine", ["memory", "polars", "duckdb"])
+@pytest.mark.parametrize("where", [[], ["days > 3"]])
+def test_an_error_names_the_columns_of_the_policy_alone(tmp_path, engine, where):
     """Before: the first record of a file without a header was in the answer of a service."""
     (tmp_path / "stays.csv").write_text("Jane Roe,heart,dayz\nJohn Roe,lung,3\n")
+    named = pl.DataFrame({"Jane Roe": ["John Roe"], "heart": ["lung"], "dayz": [3]})
+    named.write_parquet(tmp_path / "stays.parquet")
+    ending = "parquet" if engine == "duckdb" else "csv"
     (tmp_path / "policy.toml").write_text(
-        '[data]\npath = "stays.csv"\n[unit]\nneighbours = "add-remove"\n[release]\n'
+        f'[data]\npath = "stays.{ending}"\nengine = "{engine}"\nwhere = {where}\n'
+        '[unit]\nneighbours = "add-remove"\n[release]\n'
         "epsilon = 1.0\n[columns.days]\nlower = 0\nupper = 60\nstep = 1\n"
     )
     request = dp.Request.from_dict({"queries": [MEDIAN]}, policy=tmp_path / "policy.toml")

@@ -9,7 +9,8 @@ import pytest
 
 import dpselect as dp
 from dpselect.query import NAMING
-from dpselect.requests.reading import columns_of, titles
+from dpselect.requests.document import titles
+from dpselect.requests.policy import columns_of
 from support.engines import duckdb_session
 from support.public import every_query
 from support.releases import all_cases

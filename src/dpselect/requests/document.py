@@ -1,17 +1,24 @@
-"""TOML documents that know the lines of tables and keys, so that an error can name it."""
+"""TOML documents: their tables, the queries that they ask, and the lines that errors name."""
 
 from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import fields
+from functools import cache
 from pathlib import Path
-from typing import Any, Self, TypeAlias, get_args, get_origin
+from typing import Any, Self, TypeAlias, get_args, get_origin, get_type_hints
 
+from dpselect._optional import stated
 from dpselect.errors import DPSelectError, ParameterError, nearest
+from dpselect.percentiles.candidates import ENDS
+from dpselect.query import GROUP, Claim, Query, claims_of, kind_of
+from dpselect.tables import Source
 from dpselect.tables.dialect import DEFAULTS
 from dpselect.tables.lists import text_of
+from dpselect.writing import members
 
 Keys: TypeAlias = tuple[str | int, ...]
 """Where a value is: names of tables and keys, and positions in lists of tables."""
@@ -60,9 +67,18 @@ OF_POLICIES: dict[str, dict[str, Any]] = {
     },
     "person.shares": {"*": float},
     "columns": {"*": Mapping},
+    "columns.*": dict.fromkeys((*ENDS, "candidates"), object),
     "claims": {"*": object},
 }
 """The keys of each table of a policy; those of [claims] are fields of queries."""
+
+FORMS = {"a request": OF_REQUESTS, "a policy": OF_POLICIES}
+
+OURS = (
+    *("ID3Tree", "Keys", "Map", "PercentileRecord", "Percentiles"),
+    *("Subset", "TopKeys", "TopNodes", "TreeFront"),
+)
+"""Titles of the queries of the core that a file may ask."""
 
 WORDS: dict[Any, str] = {
     str: "a text",
@@ -117,10 +133,25 @@ class Document:
             line = (found and found["line"]) or text.count("\n") + 1
             raise ParameterError(f"{file}:{line}: {what}") from None
 
-    @property
-    def folder(self) -> Path:
-        """The folder that paths in the document are relative to."""
-        return Path() if self.path is None else self.path.parent
+    def located(self, path: str, engine: str = "memory") -> str:
+        """Return a path in the document as seen from here; of a table of Spark its name."""
+        there = (Path() if self.path is None else self.path.parent) / path
+        return path if _is_no_file(path, there, engine) else str(there)
+
+    def table(self, name: str) -> Mapping[str, Any]:
+        """Return a table by its name, empty if it is left out."""
+        return dict(self.values.get(name, {}))
+
+    def read_as(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the fields of a request or a policy that its tables state alike."""
+        data = values["data"]
+        path = self.located(data["path"], data.get("engine", "memory"))
+        stated = {name: data[name] for name in ("where", *READING) if name in data}
+        given = {name: data[name] for name in ("engine", "master", "version") if name in data}
+        given |= {name: values[name] for name in ("note", "analyst") if name in values}
+        if "ledger" in values:
+            given["ledger"] = Path(self.located(values["ledger"]))
+        return {"source": Source(path, **stated), "document": self, **given}
 
     @contextmanager
     def naming(self, *keys: str | int) -> Iterator[None]:
@@ -159,52 +190,95 @@ class Document:
         return f"{begin}:" if begin else ""
 
 
-def check_keys(
-    document: Document,
-    tables: Mapping[str, Mapping[str, Any]],
-    places: Callable[[], Mapping[str, Iterable[str]]],
-) -> None:
+def check_keys(document: Document, form: str) -> None:
     """Raise unless tables hold known keys alone, and each what it can hold.
 
     Args:
         document: What holds them.
-        tables: The type of each key of each table by its name, those of the outermost one by
-            none; ``"*"`` is a key of any name. Outer tables stand before those that they hold.
-        places: Returns the keys of all tables, to say where one belongs that is elsewhere.
+        form: What it should be, one of ``FORMS``.
 
     Raises:
         ParameterError: A key is unknown, or a value is of a wrong type.
     """
-    for table, known in tables.items():
-        values, where = document.values, f"[{table}]" if table else "the file"
-        parts = table.split(".") if table else []
-        for part in parts:
-            values = values.get(part, {})
-        for key, value in values.items():
-            with document.naming(*parts, key):
-                kind = known.get(key) or known.get("*")
-                if kind is None:
-                    meant = place_of(key, places()) or nearest(key, known)
-                    meant = meant or f"; it has {', '.join(known)}"
-                    raise ParameterError(f"{where} has no key {key!r}{meant}")
-                if not _is(value, kind):
-                    head = ".".join((*parts, key))
-                    raise ParameterError(
-                        f"`{key}` of {where} must be {WORDS[kind].format(head)}"
-                    )
+    for table, keys in FORMS[form].items():
+        for parts, values in _named(document.values, table.split(".") if table else []):
+            where = f"[{'.'.join(parts)}]" if parts else "the file"
+            known = keys
+            if table == "claims":
+                known = {name: kind for name, (kind, _) in claims_known().items()}
+            for key, value in values.items():
+                with document.naming(*parts, key):
+                    kind = known.get(key) or known.get("*")
+                    if kind is None:
+                        meant = place_of(key, form) or nearest(key, known)
+                        meant = meant or f"; it has {', '.join(known)}"
+                        raise ParameterError(f"{where} has no key {key!r}{meant}")
+                    if not _is(value, kind):
+                        must = WORDS[kind].format(".".join((*parts, key)))
+                        raise ParameterError(f"`{key}` of {where} must be {must}")
 
 
-def places_of(tables: Mapping[str, Iterable[str]]) -> dict[str, Iterable[str]]:
-    """Return the keys of tables by where they stand, in words."""
-    return {
-        f"[{name}]" if name else "the lines above [data]": keys for name, keys in tables.items()
-    }
+def _named(values: Mapping[str, Any], parts: Sequence[str]) -> Iterator[tuple[Any, Any]]:
+    """Yield the tables of a name, each below those that its parts name, as far as there are."""
+    if not parts:
+        yield (), values
+        return
+    for name in values if parts[0] == "*" else {parts[0]} & values.keys():
+        for below, table in _named(values[name], parts[1:]):
+            yield (name, *below), table
 
 
-def place_of(key: str, places: Mapping[str, Iterable[str]]) -> str:
+def place_of(key: str, form: str, *, in_query: bool = False) -> str:
     """Return the end of a message that says where a key belongs, if there is a place for it."""
+    [other] = FORMS.keys() - {form}
+    places: dict[str, Iterable[str]] = {
+        f"[{name.replace('*', 'NAME')}]" if name else "the lines above [data]": keys
+        for name, keys in FORMS[form].items()
+    }
+    places[other] = FORMS[other][""].keys() - FORMS[form][""].keys()
+    if form == "a policy":
+        places["[claims]"] = claims_known()
+    elif not in_query:
+        places["[[queries]]"] = {
+            name for title in titles() for name in fields_of(query_of(title))
+        }
     found = [place for place, keys in places.items() if key in keys]
     return f"; it belongs in {' or '.join(found)}" if found else ""
+
+
+def titles() -> list[str]:
+    """Return the titles of the queries that a file may ask, of all packages."""
+    return sorted({*OURS, *stated(GROUP)})
+
+
+def query_of(title: object) -> type[Query[Any]]:
+    """Return the class of a query that a file may ask.
+
+    Raises:
+        ParameterError: There is none of that title.
+    """
+    if title in titles():
+        return kind_of(title)
+    meant = nearest(str(title), titles()) or f": one of {', '.join(titles())}"
+    if not title:
+        raise ParameterError(f"a query needs its `query`{meant}")
+    raise ParameterError(f"there is no `query` {title!r} of a table{meant}")
+
+
+def fields_of(kind: type[Query[Any]]) -> list[str]:
+    """Return the fields of a class of queries by name."""
+    return [one.name for one in fields(kind)]  # type: ignore[arg-type] # a dataclass
+
+
+@cache
+def claims_known() -> Mapping[str, tuple[Any, Claim]]:
+    """Return what [claims] can state, by the fields of all queries: its type, and the claim."""
+    return {
+        name: (next((one for one in (str, int) if one in members(types[name])), object), claim)
+        for kind in map(query_of, titles())
+        for types in [get_type_hints(kind)]
+        for name, claim in claims_of(kind).items()
+    }
 
 
 def _is(value: object, kind: Any) -> bool:  # noqa: ANN401 -- a type
@@ -216,12 +290,6 @@ def _is(value: object, kind: Any) -> bool:  # noqa: ANN401 -- a type
     if isinstance(value, bool):
         return kind in {bool, object}
     return isinstance(value, (int, float) if kind is float else kind)
-
-
-def located(path: str, folder: Path, engine: str = "memory") -> str:
-    """Return a path of a document as seen from here; of a table of Spark its name."""
-    there = folder / path
-    return path if _is_no_file(path, there, engine) else str(there)
 
 
 def anywhere(path: str, engine: str = "memory") -> str:

@@ -11,9 +11,8 @@ from typing import Any, Literal, get_type_hints
 from dpselect.mechanisms import MECHANISMS
 from dpselect.neighbours import Neighbours
 from dpselect.query import Query
-from dpselect.requests.document import OF_REQUESTS as TABLES, READING
+from dpselect.requests.document import OF_REQUESTS as TABLES, READING, query_of, titles
 from dpselect.requests.policy import Policy
-from dpselect.requests.reading import query_of, titles
 from dpselect.writing import documented, members, words
 
 Schema = dict[str, Any]

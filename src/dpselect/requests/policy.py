@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
-from datetime import date, timedelta
-from decimal import Decimal
-from functools import cache
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from math import inf
 from pathlib import Path
-from typing import Annotated, Any, Self, TypeGuard, get_args, get_type_hints
+from typing import Annotated, Any, Self, TypeGuard, get_args
 
 from dpselect import validation, writing
 from dpselect._numbers import exact
@@ -18,31 +15,26 @@ from dpselect.budget.totals import Period
 from dpselect.errors import ParameterError, PolicyError
 from dpselect.neighbours import NeighboursLike
 from dpselect.percentiles.candidates import ENDS, Quantity, Unit, quantity
-from dpselect.query import NOTHING, Claim, Query, Released, claims_of
+from dpselect.query import ANYTHING, NOTHING, Claim, Columns, Query, Released, claims_of
 from dpselect.requests.document import (
-    OF_POLICIES as TABLES,
-    OF_REQUESTS,
     READING,
     Document,
     anywhere,
     check_keys,
-    located,
-    places_of,
+    claims_known,
+    fields_of,
+    query_of,
+    titles,
 )
-from dpselect.requests.reading import columns_of, query_of, titles
 from dpselect.tables import Source
-from dpselect.tables.dialect import Dialect
+from dpselect.tables.groups import listed_groups
+from dpselect.tables.kinds import checked_names
 from dpselect.tables.lists import lines_of
 
 NEEDED = (("data", "path"), ("unit", "neighbours"), ("release", "epsilon"))
 """Keys of every policy."""
 
-OF_A_COLUMN = dict.fromkeys((*ENDS, "candidates"), object)
-"""The keys of a table of [columns]."""
-
-
-REAL = (int, float)
-QUANTITIES = (*REAL, Decimal, date, timedelta)
+QUANTITIES = (int, *get_args(Quantity))
 """Types of what bounds a column."""
 
 
@@ -98,9 +90,11 @@ class Policy:
     (``dpselect.requests.contradictions``).
 
     Attributes:
-        path: The table.
-        dialect: How it is written, if it is a text file.
-        where: Comparisons that all rows must pass.
+        source: The table, how it is written if it is a text file, and comparisons that all
+            rows must pass.
+        engine: Engine that holds the rows where a request names no other.
+        master: Address of the Spark master.
+        version: Version of the table.
         ledger: The ledger that requests are charged to.
         user: The column of persons that requests protect; if None, any column or none.
         max_per_user: Largest number of rows counted per person.
@@ -119,9 +113,10 @@ class Policy:
         NeighboursError: There is no such relation.
     """
 
-    path: str
-    dialect: Dialect = field(default_factory=Dialect)
-    where: tuple[str, ...] = ()
+    source: Source
+    engine: str = "memory"
+    master: str | None = None
+    version: str = ""
     ledger: Path | None = None
     user: str | None = None
     max_per_user: int | None = None
@@ -165,30 +160,18 @@ class Policy:
 
     @classmethod
     def _of(cls, document: Document) -> Self:
-        check_keys(document, TABLES, _places)
-        values, folder = document.values, document.folder
-        columns = values.get("columns")
-        of_columns = {f"columns.{name}": OF_A_COLUMN for name in columns or ()}
-        check_keys(document, of_columns, _places)
-        tables = {name: values.get(name, {}) for name in ("data", "unit", "release")}
+        check_keys(document, "a policy")
+        values = document.values
         for table, key in NEEDED:
-            if key not in tables[table]:
+            if key not in document.table(table):
                 with document.naming(table):
                     raise ParameterError(f"a policy needs `{key}` in [{table}]")
-        data = tables["data"]
-        given = {
-            **tables["unit"],
-            **tables["release"],
-            "path": located(data["path"], folder, data.get("engine", "memory")),
-            "dialect": Dialect(**{name: data[name] for name in READING if name in data}),
-            "where": tuple(data.get("where", ())),
-        }
-        if "ledger" in values:
-            given["ledger"] = Path(located(values["ledger"], folder))
-        if columns is not None:
-            given["columns"] = {
-                name: _column(document, name, one) for name, one in columns.items()
-            }
+        given = {**document.table("unit"), **values["release"]}
+        with document.naming("data"):
+            given |= document.read_as(values)
+        if "columns" in values:
+            columns = values["columns"].items()
+            given["columns"] = {name: _column(document, name, one) for name, one in columns}
         if "claims" in values:
             given["claims"] = _claims(document)
         with document.naming("unit"):
@@ -196,7 +179,7 @@ class Policy:
             if "max_per_user" in given:
                 validation.at_least("max_per_user", given["max_per_user"], 1)
         with document.naming("release"):
-            made = cls(document=document, **given)
+            made = cls(**given)
         if "person" in values:
             with document.naming("person"):
                 made._granted()
@@ -209,7 +192,7 @@ class Policy:
             ParameterError: There is no ``ledger`` or ``epsilon``, or it grants what cannot be.
             LedgerError: The ledger at ``path`` has other totals.
         """
-        person = dict(self.document.values.get("person", {}))
+        person = {**self.document.table("person")}
         for name, is_there in (("ledger", self.ledger), ("epsilon", "epsilon" in person)):
             if not is_there:
                 raise ParameterError(f"[person] needs `{name}`: else it limits nothing")
@@ -237,22 +220,21 @@ class Policy:
         Raises:
             PolicyError: It says how the table is written.
         """
-        asked, own = dict(document.values), self.document.values
-        rows = asked.get("data", {})
+        asked, rows = dict(document.values), document.table("data")
         with document.naming("data"):
             for name in READING:  # lines to skip, say, would make a person's record the header
                 said = f"`{name}` is the policy's to state"
                 self._must(name not in rows, said, f"[data] {name}")
-        data = {**own.get("data", {}), **rows}
-        engine, path = data.get("engine", "memory"), self.path
+        data = {**self.document.table("data"), **rows}
+        engine, path = data.get("engine", "memory"), str(self.source)
         if "path" in rows:
-            path = located(data["path"], document.folder, engine)
+            path = document.located(data["path"], engine)
         # What is compared with the policy is what is read: a pattern with `..` could be both.
         data["path"] = anywhere(path, engine)
-        data["where"] = tuple(dict.fromkeys((*self.where, *data.get("where", ()))))
+        data["where"] = tuple(dict.fromkeys((*self.source.where, *data.get("where", ()))))
         if self.ledger is not None:
             asked.setdefault("ledger", anywhere(str(self.ledger)))
-        unit = {**own.get("unit", {}), **asked.get("unit", {})}
+        unit = {**self.document.table("unit"), **document.table("unit")}
         queries = []
         for at, table in enumerate(asked.get("queries", ())):
             with document.naming("queries", at):
@@ -262,9 +244,10 @@ class Policy:
     def _filled(self, table: Mapping[str, Any]) -> dict[str, Any]:
         """Return the table of a query with the bounds and candidates of its columns."""
         limits, name, column = self.columns or {}, table.get("query"), table.get("column")
-        kind = query_of(name) if name in titles() else None
-        held = () if kind is None else {one.name for one in fields(kind)}  # type: ignore[arg-type]
-        claimed = {} if kind is None else claims_of(kind)
+        if name not in titles():
+            return dict(table)  # it is refused where the query is made
+        kind = query_of(name)
+        held, claimed = fields_of(kind), claims_of(kind)
         more: dict[str, Any] = {}
         if isinstance(column, str):
             self._check_known(column)  # before what could not be filled in is missed
@@ -298,16 +281,16 @@ class Policy:
         Raises:
             PolicyError: It does not; the message has the clause.
         """
-        source, given, must = Source.of(request.source), request.document.naming, self._must
+        source, given, must = request.source, request.document.naming, self._must
         with given("data"):
-            same = anywhere(str(source)) == anywhere(self.path)
-            must(same, f"`path` must be {self.path!r}", "[data] path")
+            same = anywhere(str(source)) == anywhere(str(self.source))
+            must(same, f"`path` must be '{self.source}'", "[data] path")
             for name in READING:
-                same = getattr(source, name) == getattr(self.dialect, name)
+                same = getattr(source, name) == getattr(self.source, name)
                 must(same, f"`{name}` is the policy's to state", f"[data] {name}")
-            master = self.document.values.get("data", {}).get("master")
-            must(request.master == master, f"`master` must be {master!r}", "[data] master")
-            for one in self.where:
+            said = f"`master` must be {self.master!r}"
+            must(request.master == self.master, said, "[data] master")
+            for one in self.source.where:
                 must(one in source.where, f"`where` must have {one!r}", "[data] where")
             for compared in source.comparisons:
                 self._check_known(compared.column)
@@ -360,17 +343,15 @@ class Policy:
 
     def stated(self, kind: type[Query[Any]]) -> set[str]:
         """Return the fields of a query that are the policy's alone to state."""
-        free = self.claims is None
         claims = claims_of(kind).items()
-        return {name for name, claim in claims if claim.can_fail or not free}
+        return {name for name, one in claims if one.can_fail or self.claims is not None}
 
     def resting(self, query: Query[Any]) -> dict[str, Any]:
         """Return the claims that a query rests on and data can contradict, as plain values."""
-        asked = {name: getattr(query, name) for name in claims_of(type(query))}
         return {
-            name: writing.readable(asked[name])
+            name: writing.readable(value)
             for name, claim in claims_of(type(query)).items()
-            if claim.can_fail and asked[name] not in claim.nothing
+            if claim.can_fail and (value := getattr(query, name)) not in claim.nothing
         }
 
     def _check_known(self, column: str) -> None:
@@ -389,10 +370,22 @@ class Policy:
             raise PolicyError(f"{said} (policy {clause}{where})")
 
 
-def _places() -> dict[str, Iterable[str]]:
-    """Return the keys of all tables of a policy, by where they stand."""
-    own = places_of({**TABLES, "columns.NAME": OF_A_COLUMN, "claims": claims_known()})
-    return {**own, "a request": OF_REQUESTS[""].keys() - TABLES[""].keys()}
+def columns_of(query: Query[Any]) -> Columns:
+    """Return what a query reads, with the columns of groups and of persons.
+
+    Raises:
+        ParameterError: It is no query of a table.
+        ColumnError: It does not name a column.
+    """
+    by, groups, user = (getattr(query, field, None) for field in ("by", "groups", "user"))
+    names = checked_names(by, "by")
+    listed: Any = listed_groups(names, groups)
+    parts = zip(*([one] if len(names) == 1 else one for one in listed or ()), strict=True)
+    of_parts = [Released(listed=tuple(dict.fromkeys(part))) for part in parts]
+    more = list(zip(names, of_parts or [ANYTHING] * len(names), strict=True))
+    if user is not None:
+        more.append((user, NOTHING))
+    return (*query.reads(), *more)
 
 
 def _takes_max_degree(metric: object) -> bool:
@@ -402,31 +395,12 @@ def _takes_max_degree(metric: object) -> bool:
     return any(one.takes_max_degree for name, one in METRICS.items() if name in named)
 
 
-@cache
-def claims_known() -> Mapping[str, tuple[Any, Claim]]:
-    """Return what [claims] can state, by the fields of all queries of a table."""
-    return {
-        name: (_type_of(get_type_hints(kind)[name]), claim)
-        for kind in map(query_of, titles())
-        for name, claim in claims_of(kind).items()
-    }
-
-
-def _type_of(annotation: Any) -> Any:  # noqa: ANN401 -- types
-    """Return the type that a claim has in a file."""
-    found = get_args(annotation) or (annotation,)
-    return next((kind for kind in (str, int) if kind in found), object)
-
-
 def _claims(document: Document) -> dict[str, Any]:
     """Return what the table [claims] declares public of the data."""
-    known = claims_known()
-    types = {name: kind for name, (kind, _) in known.items()}
-    check_keys(document, {"claims": types}, _places)
     stated: dict[str, Any] = writing.frozen(document.values["claims"])
     with document.naming("claims"):
         for name, value in stated.items():
-            kind, claim = known[name]
+            kind, claim = claims_known()[name]
             if kind is int:
                 validation.at_least(name, value, 0)
             if claim.can_fail and "ledger" not in document.values:
@@ -442,7 +416,7 @@ def _column(document: Document, name: str, table: Mapping[str, Any]) -> Released
     with document.naming("columns", name):
         listed = table.get("candidates")
         if isinstance(listed, str):
-            listed = lines_of(located(listed, document.folder), "a list of one value per line")
+            listed = lines_of(document.located(listed), "a list of one value per line")
         low, high, step = (_end(name, table.get(name)) for name in ENDS)
         if listed is not None and not isinstance(listed, list | tuple):
             raise ParameterError("`candidates` must be a list, or a file of one per line")
@@ -514,4 +488,4 @@ def _outside(column: str, asked: Released, limit: Released, numbers: Sequence[Qu
 
 
 def _shown(value: object) -> str:
-    return f"{value:g}" if isinstance(value, REAL) else str(value)
+    return f"{value:g}" if isinstance(value, int | float) else str(value)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
 
 from dpselect import validation, writing
 from dpselect.budget import Budget
@@ -20,20 +20,19 @@ from dpselect.query import Query, run
 from dpselect.release import Release
 from dpselect.requests import contradictions
 from dpselect.requests.document import (
-    OF_POLICIES,
-    OF_REQUESTS as TABLES,
     READING,
     Document,
     check_keys,
-    located,
+    fields_of,
     place_of,
-    places_of,
+    query_of,
 )
-from dpselect.requests.policy import Policy
-from dpselect.requests.reading import columns_of, query_of, titles
+from dpselect.requests.policy import Policy, columns_of
 from dpselect.tables import Source
 from dpselect.tables.opening import checked_engine, held
-from dpselect.writing import readable
+
+PolicyLike: TypeAlias = Policy | str | Path | None
+"""A policy, its file, or none."""
 
 OF_A_QUERY = ("query", "name")
 """Other keys of a query's table."""
@@ -108,7 +107,7 @@ class Request:
     """
 
     queries: Mapping[str, Query[Any]]
-    source: str | Source
+    source: Source
     engine: str = "memory"
     master: str | None = None
     ledger: Path | None = None
@@ -122,12 +121,13 @@ class Request:
         for at, name in enumerate(self.queries):
             _check_name(name, [*self.queries][:at])
         checked_engine(self.engine, self.master)
+        validation.keep_checked(self, source=Source.of(self.source))
         _ = self.plan  # all queries are of one unit
         for query in self.queries.values():
-            query.check_where(Source.of(self.source).where)
+            query.check_where(self.source.where)
 
     @classmethod
-    def read(cls, path: str | Path, *, policy: Policy | str | Path | None = None) -> Self:
+    def read(cls, path: str | Path, *, policy: PolicyLike = None) -> Self:
         """Return the request of a file.
 
         Args:
@@ -144,9 +144,7 @@ class Request:
         return cls._of(Document.read(path), policy)
 
     @classmethod
-    def from_dict(
-        cls, tables: Mapping[str, Any], *, policy: Policy | str | Path | None = None
-    ) -> Self:
+    def from_dict(cls, tables: Mapping[str, Any], *, policy: PolicyLike = None) -> Self:
         """Return the request of the tables of such a file.
 
         Raises:
@@ -155,8 +153,8 @@ class Request:
         return cls._of(Document(tables), policy)
 
     @classmethod
-    def _of(cls, document: Document, policy: Policy | str | Path | None) -> Self:
-        check_keys(document, TABLES, _places)
+    def _of(cls, document: Document, policy: PolicyLike) -> Self:
+        check_keys(document, "a request")
         with document.naming():
             limits = _policy(document, policy)
         values = document.values if limits is None else limits.filled(document)
@@ -183,17 +181,7 @@ class Request:
             if not queries:
                 raise ParameterError("a request needs a query, in [[queries]]")
         with document.naming("data"):
-            path = located(data["path"], document.folder, data.get("engine", "memory"))
-            stated = {name: data[name] for name in ("where", *READING) if name in data}
-            source = Source(path, **stated) if stated else path
-            given = {
-                name: data[name] for name in ("engine", "master", "version") if name in data
-            }
-            given |= {name: values[name] for name in ("note", "analyst") if name in values}
-            if "ledger" in values:
-                given["ledger"] = Path(located(values["ledger"], document.folder))
-            given |= {"policy": limits, "document": document}
-            request = cls(queries=queries, source=source, **given)
+            request = cls(queries=queries, policy=limits, **document.read_as(values))
         if limits is not None:
             limits.check(request)
         return request
@@ -215,13 +203,8 @@ class Request:
         Raises:
             DataError: It cannot be opened.
         """
-        with self.document.naming("data"):
-            try:
-                with self._naming_public_columns():
-                    return held(self.source, self.engine, master=self.master)
-            except ColumnError:
-                with self.document.naming("queries"):
-                    raise
+        with self.document.naming("data"), self._reading():
+            return held(self.source, self.engine, master=self.master)
 
     def budget(self) -> Budget:
         """Return the budget to charge: the ledger, or one of the request's own price.
@@ -231,47 +214,30 @@ class Request:
                 policy.
         """
         path, source, plan = self.document.path, str(self.source), self.plan
-        granted = self.policy is not None and "person" in self.policy.document.values
         file = "" if path is None else f"{path.name}, SHA-256 {self.sha256}"
-        named = self.document
-        if self.policy is not None and "ledger" not in named.values:
-            named = self.policy.document
-        whom: dict[str, Any] = {"neighbours": plan.neighbours, "protects": plan.user}
+        own, named = self.policy, self.document
+        if own is not None and "ledger" not in named.values:
+            named = own.document
         with named.naming("ledger"):
-            if granted and self.ledger is not None and not self.ledger.exists():
+            if self.ledger is None:
+                whom: dict[str, Any] = {"neighbours": plan.neighbours, "protects": plan.user}
+                budget = Budget(plan.epsilon, plan.delta, composition="sum", **whom)
+            elif own is None or "person" not in own.document.values:
+                budget = Budget.open(self.ledger)
+            elif self.ledger.exists():
+                budget = own.budget()  # which raises where the ledger grants something else
+            else:
                 raise LedgerError(
                     f"the ledger {self.ledger} is not made yet: Policy.read(FILE).budget() of "
                     "dpselect makes it, with what [person] grants"
                 )
-            budget = (
-                Budget(plan.epsilon, plan.delta, composition="sum", **whom)
-                if self.ledger is None
-                else Budget.open(self.ledger)
-            )
-        if self.policy is not None and granted:
-            self.policy.budget()  # which raises where the ledger grants something else
         return budget.for_request(
             note=self.note or file,
             source=source if self.ledger is None else source_name(source, self.ledger),
             version=self.version,
             analyst=self.analyst,
-            arguments=Source.of(self.source).stated_rows,
+            arguments=self.source.stated_rows,
         )
-
-    @contextmanager
-    def _naming_public_columns(self) -> Iterator[None]:
-        """Name the columns of the policy alone where one is missing in the block."""
-        try:
-            yield
-        except ColumnError as raised:
-            if self.policy is None or raised.missing is None:
-                raise
-            name = raised.missing
-        else:
-            return
-        known = ", ".join(self.policy.columns or ())
-        said = f"; the policy's are: {known}" if known else ""
-        raise ColumnError(f"the table has no column {name!r}{said}")
 
     def check(self) -> None:
         """Check that all queries can be read, by the table's schema alone.
@@ -281,14 +247,9 @@ class Request:
             DataError: The table cannot be opened.
             PublicClaimError: The table contradicts a claim.
         """
-        with self._keeping_contradictions(()):
-            table = self.table()
+        table = self.table()
         for at, query in enumerate(self.queries.values()):
-            with (
-                self.document.naming("queries", at),
-                self._keeping_contradictions([query]),
-                self._naming_public_columns(),
-            ):
+            with self.document.naming("queries", at), self._reading(query):
                 query.check(table)
 
     def release(self, *, budget: Budget | None = None) -> dict[str, Release[Any]]:
@@ -302,36 +263,39 @@ class Request:
             ColumnError, DataError, PublicClaimError: As for each query.
         """
         charged, queries = budget or self.budget(), list(self.queries.values())
-        with (
-            self.document.naming("queries"),
-            self._keeping_contradictions(queries),
-            self._naming_public_columns(),
-        ):
-            found = run(queries, self.table(), budget=charged)
+        table = self.table()
+        with self.document.naming("queries"), self._reading(*queries):
+            found = run(queries, table, budget=charged)
         return dict(zip(self.queries, found, strict=True))
 
     @contextmanager
-    def _keeping_contradictions(self, queries: Sequence[Query[Any]]) -> Iterator[None]:
-        """Write down which claim of the policy data contradict in a block, and tell none."""
+    def _reading(self, *queries: Query[Any]) -> Iterator[None]:
+        """Keep to what a policy makes public in a block that reads data.
+
+        A claim of the policy that the data contradict is written down, and none is told. Where
+        a column is missing, the columns of the policy alone are named.
+        """
         if self.policy is None:
             yield
             return
         claims: dict[str, Any] = {}
         for query in queries:
             claims |= self.policy.resting(query)
-        source = Source.of(self.source)
-        if self.policy.ledger is not None and source.is_csv:
-            claims |= {name: readable(getattr(source, name)) for name in READING}
+        if self.policy.ledger is not None and self.source.is_csv:
+            claims |= {name: writing.readable(getattr(self.source, name)) for name in READING}
         asked = {"analyst": self.analyst, "query": ", ".join(one.plan.name for one in queries)}
         with contradictions.kept(self.policy.ledger, claims, **asked):
-            yield
-
-
-def _places() -> dict[str, Iterable[str]]:
-    """Return the keys of all tables of a request, by where they stand; and of its policy."""
-    of_queries = {one.name for title in titles() for one in fields(query_of(title))}  # type: ignore[arg-type]
-    policies = OF_POLICIES[""].keys() - TABLES[""].keys()
-    return {**places_of(TABLES), "[[queries]]": of_queries, "a policy": policies}
+            try:
+                yield
+            except ColumnError as raised:
+                if raised.missing is None:
+                    raise
+                name = raised.missing
+            else:
+                return
+            known = ", ".join(self.policy.columns or ())
+            said = f"; the policy's are: {known}" if known else ""
+            raise ColumnError(f"the table has no column {name!r}{said}")
 
 
 def _check_name(name: object, others: Iterable[str]) -> None:
@@ -347,11 +311,11 @@ def _check_name(name: object, others: Iterable[str]) -> None:
 
 def _query(table: Mapping[str, Any], unit: Mapping[str, Any], most: int) -> Query[Any]:
     kind = query_of(table.get("query"))
-    known = {one.name for one in fields(kind)}  # type: ignore[arg-type] # queries are dataclasses
+    known = fields_of(kind)
     given = {name: value for name, value in unit.items() if name in known}
     given |= {name: value for name, value in table.items() if name not in OF_A_QUERY}
     for name in given:
-        if name not in known and (place := place_of(name, places_of(TABLES))):
+        if name not in known and (place := place_of(name, "a request", in_query=True)):
             title = validation.one(kind.__name__)
             raise ParameterError(f"`{name}` is no field of {title}{place}")
     if kind.__name__ == "Percentiles":
@@ -376,10 +340,10 @@ def _check_unit(query: Query[Any], unit: Mapping[str, Any]) -> None:
         )
 
 
-def _policy(document: Document, given: Policy | str | Path | None) -> Policy | None:
+def _policy(document: Document, given: PolicyLike) -> Policy | None:
     """Return the policy of a request: that which was given, or which the file names."""
     named = document.values.get("policy")
-    path = None if named is None else Path(located(named, document.folder))
+    path = None if named is None else Path(document.located(named))
     wanted = path if given is None else given
     policy = Policy.read(wanted) if isinstance(wanted, str | Path) else wanted
     if path is None or policy is None:

@@ -227,7 +227,9 @@ class Rows:
         """Check the columns of a table and their types; no value is looked at."""
         if isinstance(data, CodedTable):
             return
-        if self.label is not None and (isinstance(data, str | Path) or tables.is_lazy(data)):
+        path = data.path if isinstance(data, tables.Source) else data
+        in_file = isinstance(path, str | Path)
+        if self.label is not None and (in_file or tables.is_lazy(data)):
             from dpselect.trees.engine import EngineCounts
 
             persons = () if self.users is None else (self.users.user,)
