@@ -250,11 +250,7 @@ def _are_parts(scores: Any, low_order: Any) -> bool:  # noqa: ANN401 -- as they 
     return bases[0] is bases[1] is not None and np.array_equal(scores + low_order, scores)
 
 
-def _rounded_away(
-    values: Any,  # noqa: ANN401 -- as they were given
-    vector: Values,
-    most: float,
-) -> Values | float:
+def _rounded_away(values: Any, vector: Values, most: float) -> Values | float:  # noqa: ANN401
     """Return what float64 left of each number, of at most such a size."""
     kind = values.dtype if isinstance(values, np.ndarray) else np.dtype(object)
     if kind.kind == "f":

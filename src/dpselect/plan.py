@@ -296,23 +296,19 @@ class Plan:
     def __repr__(self) -> str:
         return f"<Plan of {self.description}; {self.price}>"
 
-    @property
-    def facts(self) -> dict[str, object]:
-        """What is said of the plan beside its price and its steps, by name; None of nothing."""
-        return {
-            "composition": self.composition,
-            "error": self.error,
-            "counted": self.counted,
-            "declared public": ", ".join(self.public) or None,
-        }
-
     def _repr_html_(self) -> str:
         return writing.card(str(self))
 
     def __str__(self) -> str:
         steps = [f"  {s.times} x {s.epsilon:.6g}  {s.purpose}" for s in self.spends]
         head = filter(None, [self.description, self.price, self.warning])
-        return "\n".join([*head, *steps, *writing.stated(self.facts)])
+        facts = {
+            "composition": self.composition,
+            "error": self.error,
+            "counted": self.counted,
+            "declared public": ", ".join(self.public),
+        }
+        return "\n".join([*head, *steps, *writing.stated(facts)])
 
 
 def plan_of(outcome: object) -> Plan | None:

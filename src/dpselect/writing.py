@@ -22,6 +22,7 @@ from decimal import Decimal
 from enum import Enum
 from functools import partial
 from math import isfinite
+from textwrap import indent
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args, get_origin
 
 from dpselect.errors import ParameterError
@@ -361,26 +362,21 @@ def stated(facts: Mapping[str, object]) -> list[str]:
 
     What is empty is left out.
     """
-    rows = []
-    for name, value in facts.items():
-        if value in (None, ""):
-            continue
-        first, *more = str(value).splitlines() or [""]
-        rows.append("\n  ".join([f"{name}:", first, *more]) if more else f"{name}: {first}")
-    return rows
+    texts = {name: str(value) for name, value in facts.items() if value not in (None, "")}
+    return [
+        f"{name}:\n{indent(text, '  ')}" if "\n" in text else f"{name}: {text}"
+        for name, text in texts.items()
+    ]
 
 
 def lines(columns: Mapping[str, list[Any]]) -> list[str]:
     """Return columns as lines of text: a head, and a line for each row."""
-    cells = [[name, *map(as_text, column)] for name, column in columns.items()]
-    widths = [max(map(len, column)) for column in cells]
-    return [
-        "  ".join(
-            cell.rjust(width) if holds_numbers(column) else cell.ljust(width)
-            for cell, width, column in zip(row, widths, columns.values(), strict=True)
-        ).rstrip()
-        for row in zip(*cells, strict=True)
-    ]
+    padded = []
+    for name, column in columns.items():
+        cells = [name, *map(as_text, column)]
+        width, pad = max(map(len, cells)), str.rjust if holds_numbers(column) else str.ljust
+        padded.append([pad(cell, width) for cell in cells])
+    return ["  ".join(row).rstrip() for row in zip(*padded, strict=True)]
 
 
 def as_text(value: object) -> str:

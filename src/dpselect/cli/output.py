@@ -358,14 +358,13 @@ def plan_facts(
         more: What a query knows without the data, by name; None of what is no query.
         spends: What it would cost, by name.
     """
-    said = plan.facts
     return {
-        "error": said["error"] or (UNBOUNDED if more == {} else None),
+        "error": plan.error or (UNBOUNDED if more == {} else None),
         **{name: _fact(fact) for name, fact in (more or {}).items()},
-        "counted": said["counted"],
+        "counted": plan.counted,
         "warning": plan.warning,
         **spends,
-        "public": said["declared public"],
+        "public": ", ".join(plan.public),
     }
 
 
