@@ -123,7 +123,7 @@ class ErrorBound:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class Plan:
+class Plan(writing.Card):
     """The price of a release, its parts and its neighbour relation; public.
 
     Attributes:
@@ -295,9 +295,6 @@ class Plan:
 
     def __repr__(self) -> str:
         return f"<Plan of {self.description}; {self.price}>"
-
-    def _repr_html_(self) -> str:
-        return writing.card(str(self))
 
     def __str__(self) -> str:
         steps = [f"  {s.times} x {s.epsilon:.6g}  {s.purpose}" for s in self.spends]

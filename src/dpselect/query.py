@@ -299,7 +299,7 @@ class Query(ABC, Generic[Out]):
     @cached_property
     def written_form(self) -> dict[str, Any]:
         """``to_dict``; where a field holds a function, its name stands for it."""
-        return self._head() | self._written(lambda _name, value: writing.label(value))
+        return self._written(lambda _name, value: writing.label(value))
 
     @cached_property
     def is_repeatable(self) -> bool:
@@ -379,7 +379,7 @@ class Query(ABC, Generic[Out]):
         Raises:
             ParameterError: A field holds a function, which cannot be written down.
         """
-        return self._head() | self._written(writing.refused)
+        return self._written(writing.refused)
 
     def to_json(self) -> str:
         """Return ``to_dict`` as one line of JSON; equal queries have equal text."""
@@ -433,9 +433,7 @@ class Query(ABC, Generic[Out]):
         except ColumnError as error:
             for name, value in self._values().items():
                 named = value if isinstance(value, tuple) else (value,)
-                if error.missing is None or name in self._given:
-                    continue
-                if error.missing in named:
+                if name not in self._given and error.missing in named and error.missing:
                     raise error.adding(f"; name yours by `{name}`") from None
             raise
 
@@ -443,16 +441,14 @@ class Query(ABC, Generic[Out]):
         held = vars(self)
         return {name: held[name] for name in _defaults(type(self))}
 
-    def _head(self) -> dict[str, Any]:
-        return {"dpselect": SCHEMA, "query": _title(type(self))}
-
     def _written(self, otherwise: Callable[[str, object], object]) -> dict[str, Any]:
         defaults = _defaults(type(self))
-        return {
+        written = {
             name: writing.to_json(value, partial(otherwise, name))
             for name, value in self._values().items()
             if value is not None or defaults[name] not in (MISSING, None)
         }
+        return {"dpselect": SCHEMA, "query": _title(type(self)), **written}
 
     @cached_property
     def _given(self) -> list[str]:
@@ -475,7 +471,7 @@ class Query(ABC, Generic[Out]):
         return self._text() == other._text()
 
     def __hash__(self) -> int:
-        return hash((type(self), self._text()))
+        return hash(self._text())
 
     def __reduce__(self) -> tuple[object, ...]:
         return partial(type(self), **self._values()), ()

@@ -29,7 +29,7 @@ FORMULA = ("=", "+", "-", "@")
 
 
 @dataclass(frozen=True, repr=False)
-class Release(Generic[T_co]):
+class Release(writing.Card, Generic[T_co]):
     """The answer of a mechanism, with everything needed to judge the guarantee.
 
     It holds no probabilities or ranks, and no scores except noisy ones that are part of the
@@ -292,9 +292,6 @@ class Release(Generic[T_co]):
             "counted": self.plan.counted,
         }
         return {name: fact for name, fact in known.items() if fact is not None}
-
-    def _repr_html_(self) -> str:
-        return writing.card(str(self))
 
     def __str__(self) -> str:
         facts = writing.stated({**self.facts, "read": self.read})

@@ -400,11 +400,15 @@ def in_a_cell(text: str) -> str:
     return visible(text).replace("\n", r"\n").replace("\t", r"\t")
 
 
-def card(text: str) -> str:
-    """Return how a notebook shows what is printed: the same text, in a frame."""
-    from html import escape
+class Card:
+    """What a notebook shows as it is printed: the same text, in a frame."""
 
-    return f'<pre style="{FRAME}">{escape(text)}</pre>'
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        return f'<pre style="{FRAME}">{escape(str(self))}</pre>'
 
 
 def holds_numbers(column: Iterable[object]) -> bool:

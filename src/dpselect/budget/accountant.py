@@ -26,7 +26,7 @@ Decision: TypeAlias = tuple[str, Sums, list[tuple[Entry, Sums]]]
 """Period and sums of a share before spends, and their entries with the sums after each."""
 
 
-class Budget:
+class Budget(writing.Card):
     """A total epsilon that releases spend from, and a record of what each one cost.
 
     An amount is the decimal number that its float prints as, and sums are exact: a hundred
@@ -484,9 +484,6 @@ class Budget:
             f"<Budget epsilon={self.epsilon!r}, delta={self.delta!r}, "
             f"neighbours={self.neighbours}{where}: remaining {left}>"
         )
-
-    def _repr_html_(self) -> str:
-        return writing.card(str(self))
 
     def __str__(self) -> str:
         shown = writing.lines(words.listed(self.entries)) if self.entries else []

@@ -238,7 +238,7 @@ from dpselect.typing import (
     Values as Values,
 )
 from dpselect.writing import (
-    card as card,
+    Card as Card,
     lines as lines,
     readable as readable,
 )

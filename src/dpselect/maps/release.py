@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from dpselect._optional import needed, pl
+from dpselect._optional import needed, new_axes, pl
 from dpselect.errors import DataError, ParameterError, no_file
 from dpselect.maps import geo, postprocess
 from dpselect.maps.box import POSITIONS, Box
@@ -306,9 +306,7 @@ class MapRelease(Release[str]):
         from matplotlib.colors import PowerNorm
 
         if ax is None:
-            from matplotlib import pyplot as plt
-
-            _, ax = plt.subplots(figsize=(8, 6), layout="constrained")
+            ax = new_axes((8, 6))
         box, shape = self.box, self.partition.shape or self._clear()
         area, per_area = areas_of(box, uniform_grid(shape).in_box(box))
         density = np.maximum(self.raster(shape), 0) / area.reshape(shape)

@@ -77,7 +77,7 @@ TOO_SMALL = 1e-9
 
 
 @dataclass(frozen=True, repr=False)
-class Tree:
+class Tree(writing.Card):
     """A tree over public columns.
 
     Attributes:
@@ -93,9 +93,6 @@ class Tree:
 
     def __str__(self) -> str:
         return "\n".join(self.summary())
-
-    def _repr_html_(self) -> str:
-        return writing.card(str(self))
 
     @property
     def depth(self) -> int:

@@ -19,10 +19,10 @@ from numpy.typing import ArrayLike
 from dpselect import Mechanism, NoisySequence, Objective
 from dpselect.errors import ParameterError
 from dpselect.extend import (
+    Card,
     Dominance,
     Scores,
     Values,
-    card,
     checked_k,
     lines,
     needed,
@@ -63,7 +63,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Comparison:
+class Comparison(Card):
     """Expected errors and probabilities of the best; as private as the scores.
 
     Attributes:
@@ -104,9 +104,6 @@ class Comparison:
         numbers = sorted({row.simulations for row in self.rows} - {0})
         simulated = ", ".join(f"simulated {number} times" for number in numbers)
         return "\n".join([*lines(columns), *([f"*: {simulated}"] if simulated else [])])
-
-    def _repr_html_(self) -> str:
-        return card(str(self))
 
     def to_frame(self) -> pl.DataFrame:
         """Return the rows as a polars frame.
