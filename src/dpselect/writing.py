@@ -31,6 +31,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+class Numbers(tuple[Any, ...]):  # noqa: SLOT001 -- what it holds has no slot in a tuple
+    """The numbers of a vector of NumPy, which it holds, too: they are of one type."""
+
+    array: NDArray[Any]
+
+
 class Tag(NamedTuple):
     """JSON form of a type that JSON does not have: an object of one name."""
 
@@ -59,7 +65,7 @@ FINER = ("ns", "ps", "fs", "as")
 ATOMS = frozenset({bool, int, str, type(None)})
 """Types that are written unchanged; a matrix may have millions of them."""
 
-KEPT = ATOMS | {float}
+KEPT = ATOMS | {float, Numbers}
 """Types that are kept unchanged: of floats only finite ones are written so."""
 
 ADDRESS = " at 0x"
@@ -103,10 +109,10 @@ def frozen(value: object) -> Any:  # noqa: ANN401 -- of any field
     name, or a partial of one, that name with the options; an object with a method
     ``to_field`` what that returns.
     """
+    if type(value) not in KEPT and _is_array(value):
+        value = _of_array(value)
     if type(value) in KEPT:
         return value
-    if _is_array(value):
-        value = _whole_microseconds(value).tolist()
     if isinstance(value, type | partial):
         return _named(value)
     if (to_field := getattr(type(value), "to_field", None)) is not None:
@@ -132,6 +138,16 @@ def frozen(value: object) -> Any:  # noqa: ANN401 -- of any field
 def _is_array(value: Any) -> bool:  # noqa: ANN401 -- of any type
     """Return whether a value is an array or a number of NumPy."""
     return type(value).__module__.partition(".")[0] == "numpy" and hasattr(value, "tolist")
+
+
+def _of_array(value: Any) -> Any:  # noqa: ANN401 -- of NumPy
+    array = _whole_microseconds(value)
+    held: Any = array.tolist()
+    if array.ndim != 1 or array.dtype.kind not in "iuf" or array.itemsize > 8:
+        return held
+    made = Numbers(held)
+    made.array = array.copy()
+    return made
 
 
 def _whole_microseconds(array: Any) -> NDArray[Any]:  # noqa: ANN401 -- of NumPy
@@ -220,7 +236,7 @@ def readable(value: object) -> Any:  # noqa: ANN401 -- plain values
         value = value.tolist()  # type: ignore[attr-defined] # as an array has it
     if isinstance(value, tuple | list | range):
         # One by one, a hundred thousand candidates would cost more than their release.
-        kinds = {*map(type, value)}
+        kinds = {*map(type, value[:1] if isinstance(value, Numbers) else value)}
         plain = kinds <= ATOMS or (kinds == {float} and all(map(isfinite, value)))
         return [*value] if plain else [*map(readable, value)]
     if isinstance(value, Mapping):

@@ -174,3 +174,28 @@ def test_steps_that_floats_nearly_miss_raise_nothing(p):
             release = query.release(values)
             some = np.array([*release.answer, *np.ravel(release.interval)])
             assert (points.at(points.places(some)) == some).all()
+
+
+@pytest.mark.parametrize("kind", ["i1", "u1", "i2", "u4", "i8", "u8"])
+@pytest.mark.parametrize(
+    "points", [[-3, 0, 1, 2, 90], [1.25, 1.5, 7], [-200, 130], [4], [0, 9e6]]
+)
+def test_integers_count_where_floats_do(kind, points):
+    ends = np.iinfo(kind)
+    values = np.array([ends.min, ends.max, *range(100)] * 9, dtype=kind)
+    candidates = np.array(points, dtype=np.float64)
+
+    counts, floats = (counts_of(one, candidates) for one in (values, values.astype(float)))
+
+    assert counts.place.tolist() == floats.place.tolist()
+    assert counts.held.tolist() == floats.held.tolist()
+
+
+def test_listed_numbers_of_an_array_are_those_of_a_list():
+    listed = np.array([7, 2**60, 3])
+    query = percentiles(column="days", p=50, candidates=listed)
+    listed[0] = 0  # an array that changes later
+
+    assert query == percentiles(column="days", p=50, candidates=[7, 2**60, 3])
+    assert dp.Percentiles.from_dict(query.to_dict()) == query
+    assert query.each.points.tolist() == [3, 7, 2**60]

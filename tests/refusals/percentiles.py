@@ -132,7 +132,7 @@ ROWS = [
     RECORDS("must be a frame", DataError, values={"secret": 1}),
     RECORDS("of type String, which is not numeric", DataError, values=pl.Series(["secret"])),
     RANK("form", form="smooth"),
-    RANK("candidates", candidates=Each([[], [nan], [inf, 1], [[1, 2]], ["a"]])),
+    RANK("candidates", candidates=Each([[], [nan], [inf, 1], [[1, 2]], ["a"], [2**53 + 1]])),
     RANK("neighbours", NeighboursError, neighbours=Each([dp.Neighbours.EDGE, None, "nobody"])),
     RANK("a value is missing", DataError, values=[nan], on_invalid="raise"),
     RANK("at least one record", DataError, values=[], neighbours="substitute"),

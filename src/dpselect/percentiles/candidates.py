@@ -37,6 +37,7 @@ from dpselect.tables.columns import code_of
 from dpselect.tables.kinds import FIRST, ORIGINS, Moment
 from dpselect.typing import Indices, Values
 from dpselect.validation import EXACT
+from dpselect.writing import Numbers
 
 Float: TypeAlias = type[np.floating]
 """A type of floats that a column declares."""
@@ -324,7 +325,7 @@ class Unit:
             raise ParameterError(
                 "`step` must be a number, or a duration such as timedelta(days=1), not a str"
             )
-        values = [*(values[:1] if isinstance(values, range) else values)]
+        values = [*(values[:1] if isinstance(values, range | Numbers) else values)]
         # One value of each type is enough, but of times: a zone is not told by their type.
         types = {*map(type, values)}
         of = [next(one for one in values if type(one) is kind) for kind in types]

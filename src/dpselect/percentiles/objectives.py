@@ -292,7 +292,7 @@ def checked_candidates(candidates: ArrayLike) -> Values:
     held = (
         np.arange(candidates.start, candidates.stop, candidates.step)
         if isinstance(candidates, range)
-        else candidates
+        else getattr(candidates, "array", candidates)
     )
     try:
         points = np.array(held, dtype=np.float64)
@@ -304,7 +304,7 @@ def checked_candidates(candidates: ArrayLike) -> Values:
         )
     if not isfinite(float(points.max()) - float(points.min())):
         raise ParameterError("`candidates` must span less than the largest float")
-    large = np.flatnonzero(np.abs(points) > 2.0**53)
+    large = np.flatnonzero(np.abs(points) >= 2.0**53)
     given = np.asarray(held, dtype=object)[large] if large.size else ()
     if any(
         int(points[at]) != one

@@ -29,6 +29,7 @@ from dpselect.tables.opening import are_in_header, unreadable
 from dpselect.tables.people import PeopleCap, changed_rows, people_cap
 from dpselect.tables.values import of_series
 from dpselect.typing import Indices, OnInvalid, Values
+from dpselect.validation import EXACT
 
 Numbers: TypeAlias = NDArray[Any]
 """Floats or integers, of up to 64 bits."""
@@ -44,6 +45,9 @@ AT_ONCE = 2**15
 
 BUCKETS, MOST_BUCKETS = 8, 2**16
 """Buckets between two candidates, and of all; two between two candidates at least."""
+
+SPARSE = 4
+"""Integers that candidates span, to one number."""
 
 STARTS = 3
 """Starts in a bucket that numbers are compared with one after the other, after the first."""
@@ -270,7 +274,10 @@ def counts_of(values: Numbers, points: Values | Range, kind: Float = np.float64)
         kind: The type of floats that the numbers are of.
     """
     if not isinstance(points, Range):
-        return counts_of_parts(lambda use: use(values), starts_of(points, kind))
+        starts = starts_of(points, kind)
+        if values.dtype.kind in "iu" and (few := _counts_of_integers(values, starts)):
+            return few
+        return counts_of_parts(lambda use: use(values), starts)
     known = values[~np.isnan(values)]
     place = np.sort(points.places(known.astype(np.float64), kind))
     group, held = np.zeros_like(place), np.ones_like(place)
@@ -334,6 +341,29 @@ def counts_of_parts(
     counts = np.diff(sums[own], prepend=0, append=sums[-1]) + there
     place = np.flatnonzero(counts)
     return Counts(1, starts.size + 1, np.zeros_like(place), place, counts[place], missing)
+
+
+def _counts_of_integers(numbers: Numbers, starts: Values) -> Counts | None:
+    """Return what integers count at, each counted by itself.
+
+    None where the candidates, which are public, span many more than there are numbers, or two
+    of them are between two integers.
+    """
+    first, known = np.ceil(starts), np.iinfo(numbers.dtype)
+    span = first[-1] - first[0] if first.size else np.inf
+    if span > SPARSE * numbers.size or (first[1:] == first[:-1]).any():
+        return None
+    if first[0] <= max(known.min, -EXACT) or first[-1] > min(known.max, EXACT):
+        return None
+    below, last = int(first[0]) - 1, int(first[-1])
+    counts, size = np.zeros(first.size + 1, dtype=np.int64), max(AT_ONCE, last - below)
+    edges = np.append(0, first.astype(np.int64) - below)
+    for at in range(0, numbers.size, size):
+        some = numbers[at : at + size].clip(below, last)
+        held = np.bincount(np.subtract(some, below, dtype=np.int64), minlength=last - below + 1)
+        counts += np.add.reduceat(held, edges)
+    place = np.flatnonzero(counts)
+    return Counts(1, counts.size, np.zeros_like(place), place, counts[place])
 
 
 def _placed(numbers: Numbers, places: Indices, ends: Values) -> Indices:
