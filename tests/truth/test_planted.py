@@ -108,15 +108,15 @@ def combined(mechanism):
     return combine, "mechanism_for", lambda *_, **__: mechanism
 
 
-def agreeing(parts, factors):
+def agreeing(terms):
     """The direction of the terms whose sensitivities differ: a flat one agrees with any."""
     turned = {"non-decreasing": "non-increasing", "non-increasing": "non-decreasing"}
-    terms = {
+    stated = {
         turned.get(part.direction) if factor < 0 else part.direction
-        for part, factor in zip(parts, factors, strict=True)
+        for part, factor in terms
         if not part.sensitivity.flat
     }
-    return terms.pop() if len(terms) == 1 else None if terms else "non-decreasing"
+    return stated.pop() if len(stated) == 1 else None if stated else "non-decreasing"
 
 
 def growing(mechanism, epsilon, criterion, _max_records):
@@ -182,8 +182,8 @@ PLANTED = {
     "networks TopNodes ego-betweenness by default": default("ego-betweenness", GROWING),
     "networks TopNodes pareto by default": combined(FALLING),
     "networks TopNodes weighted-sum by default": combined(GROWING),
-    "combine weighted_sum by its direction": (weighted_sum, "_direction", agreeing),
-    "combine disjoint_sum by its direction": (weighted_sum, "_direction", agreeing),
+    "combine weighted_sum by its direction": (weighted_sum._Terms, "_direction", agreeing),
+    "combine disjoint_sum by its direction": (weighted_sum._Terms, "_direction", agreeing),
     "columns BestColumns information-gain": (best_columns, "drawn_by", growing),
     "trees ID3Classifier information-gain": (id3, "drawn_by", growing),
     "trees ID3Classifier gini": (estimators, "_ascending", as_declared),

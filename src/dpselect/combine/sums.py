@@ -5,9 +5,10 @@ Source: Farias et al., PrivAgg, section 5.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass
 from math import frexp, fsum
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,7 +20,7 @@ from dpselect.errors import NeighboursError, ParameterError
 from dpselect.neighbours import Neighbours
 from dpselect.objective import Facts, Objective
 from dpselect.sensitivity import GlobalSensitivity, Sensitivity, maximum, weighted_sum as summed
-from dpselect.typing import Direction, Values
+from dpselect.typing import Direction
 
 Known = TypeVar("Known", Objective, Facts)
 
@@ -73,13 +74,12 @@ def weighted_sum(
         >>> total.scores, total.sensitivity.bound
         (array([75., 29.]), 21.0)
     """
-    parts, factors = _weighted(aligned(objectives), weights)
-    if monotone and not all(part.monotone for part in parts):
+    terms = _Terms.of(aligned(objectives), weights)
+    if monotone and not terms.monotone:
         raise ParameterError(
             "monotone can only be claimed for objectives that are monotone themselves"
         )
-    facts = _facts(parts, factors, _summed(parts, factors), monotone=monotone)
-    return facts.of(_scores(parts, factors), parts[0].candidates)
+    return terms.facts(terms.summed(), monotone=monotone).of(*_scores(terms))
 
 
 def weighted_sum_facts(parts: Sequence[Facts], weights: ArrayLike) -> Facts:
@@ -88,8 +88,8 @@ def weighted_sum_facts(parts: Sequence[Facts], weights: ArrayLike) -> Facts:
     Raises:
         ParameterError: As for ``weighted_sum``.
     """
-    counted, factors = _weighted(parts, weights)
-    return _facts(counted, factors, _summed(counted, factors))
+    terms = _Terms.of(parts, weights)
+    return terms.facts(terms.summed())
 
 
 def disjoint_sum(objectives: Sequence[Objective], weights: ArrayLike) -> Objective:
@@ -125,15 +125,12 @@ def disjoint_sum(objectives: Sequence[Objective], weights: ArrayLike) -> Objecti
         >>> dp.disjoint_sum(parts, [1, 10]).sensitivity.bound
         10.0
     """
-    parts, factors = _weighted(aligned(objectives), weights)
-    if parts[0].neighbours not in {Neighbours.ADD_REMOVE, Neighbours.EDGE}:
+    terms = _Terms.of(aligned(objectives), weights)
+    if (step := terms.parts[0].neighbours) not in {Neighbours.ADD_REMOVE, Neighbours.EDGE}:
         raise NeighboursError(
-            f"a {parts[0].neighbours} step is two changes and may concern two objectives; "
-            "use weighted_sum"
+            f"a {step} step is two changes and may concern two objectives; use weighted_sum"
         )
-    monotone = all(part.monotone for part in parts)
-    facts = _facts(parts, factors, _largest(parts, factors), monotone=monotone)
-    return facts.of(_scores(parts, factors), parts[0].candidates)
+    return terms.facts(terms.largest(), monotone=terms.monotone).of(*_scores(terms))
 
 
 def weighted(objectives: Sequence[Objective], weights: ArrayLike) -> list[Objective]:
@@ -145,141 +142,141 @@ def weighted(objectives: Sequence[Objective], weights: ArrayLike) -> list[Object
     """
     return [
         part if factor == 1 else weighted_sum([part], [factor])
-        for part, factor in zip(*_weighted(aligned(objectives), weights), strict=True)
+        for part, factor in _Terms.of(aligned(objectives), weights)
     ]
 
 
-def _weighted(parts: Sequence[Known], weights: ArrayLike) -> tuple[list[Known], Values]:
-    """Return the parts whose weight is not 0, and their weights."""
-    factors = validation.floats("weights", weights)
-    if factors.shape != (len(parts),):
-        raise ParameterError(
-            f"weights must be {len(parts)} numbers, one for each objective; the shape is "
-            f"{factors.shape}"
+@dataclass(frozen=True)
+class _Terms(Generic[Known]):
+    """Objectives, or what is public of them, with weights that are not 0."""
+
+    parts: Sequence[Known]
+    factors: Sequence[float]
+
+    @classmethod
+    def of(cls, parts: Sequence[Known], weights: ArrayLike) -> _Terms[Known]:
+        """Return the parts whose weight is not 0, with their weights."""
+        factors = validation.floats("weights", weights)
+        if factors.shape != (len(parts),):
+            raise ParameterError(
+                f"weights must be {len(parts)} numbers, one for each objective; the shape is "
+                f"{factors.shape}"
+            )
+        if not np.isfinite(factors).all() or not factors.any():
+            raise ParameterError("weights must be finite and not all 0")
+        counted = [part for part, factor in zip(parts, factors, strict=True) if factor != 0]
+        return cls(counted, factors[factors != 0].tolist())
+
+    def __iter__(self) -> Iterator[tuple[Known, float]]:
+        return zip(self.parts, self.factors, strict=True)
+
+    def __len__(self) -> int:
+        return len(self.parts)
+
+    @property
+    def monotone(self) -> bool:
+        """Whether each part is."""
+        return all(part.monotone for part in self.parts)
+
+    def facts(self, sensitivity: Sensitivity, *, monotone: bool = False) -> Facts:
+        """Return what is public of the sum."""
+        return Facts(
+            candidates=len(self.parts[0]),
+            sensitivity=self._with_rounding(sensitivity),
+            monotone=monotone or (len(self) == 1 and self.monotone),
+            highest=self._highest(),
+            direction=self._direction(),
+            step=self._step(),
         )
-    if not np.isfinite(factors).all() or not factors.any():
-        raise ParameterError("weights must be finite and not all 0")
-    counted = [part for part, factor in zip(parts, factors, strict=True) if factor != 0]
-    return counted, factors[factors != 0]
+
+    def summed(self) -> Sensitivity:
+        """Return the sum of the weighted sensitivities."""
+        return summed([part.sensitivity for part in self.parts], self.factors)
+
+    def largest(self) -> Sensitivity:
+        """Return the largest of the weighted sensitivities: one step changes one term only."""
+        each = [summed([part.sensitivity], [factor]) for part, factor in self]
+        largest = maximum(each)
+        known = [one.l1 for one in each if one.l1 is not None]
+        largest.l1 = max(known) if len(known) == len(each) else None
+        return largest
+
+    def _with_rounding(self, sensitivity: Sensitivity) -> Sensitivity:
+        """Add what rounding the scores of both databases changes of them.
+
+        By a bound it is 2^-40 of a step, which the grid of the draws pays for. A local
+        sensitivity may be far smaller than its bound, and this is added to it: none is 0 then.
+        One score times a power of two is not rounded.
+        """
+        exact = len(self) == 1 and abs(frexp(self.factors[0])[0]) == 0.5
+        if exact or isinstance(sensitivity, GlobalSensitivity):
+            return sensitivity
+        rounding = GlobalSensitivity(1, sensitivity.neighbours)
+        error = ROUNDING * fsum(abs(w) * part.sensitivity.bounds.max() for part, w in self)
+        rounded = summed([sensitivity, rounding], [1.0, error])
+        # Every candidate's score may be rounded.
+        every = error * len(self.parts[0])
+        rounded.l1 = None if sensitivity.l1 is None else sensitivity.l1 + every
+        return rounded
+
+    def _highest(self) -> float | None:
+        """Return a sum that no candidate exceeds, where the parts tell.
+
+        A part with a negative weight counts from its lower end, which no objective states.
+        """
+        known = [
+            factor * part.highest
+            for part, factor in self
+            if part.highest is not None and factor > 0
+        ]
+        return fsum(known) if len(known) == len(self) else None
+
+    def _step(self) -> float | None:
+        """Return 1 where all terms are whole numbers, sums of which two floats hold."""
+        whole = all(
+            part.step is not None
+            and float(part.step).is_integer()
+            and factor.is_integer()
+            # So that what is cut at LARGEST_SCORE bounds is whole, too.
+            and part.sensitivity.bounds.min() >= 1
+            for part, factor in self
+        )
+        most = fsum(abs(factor) * part.sensitivity.bound for part, factor in self)
+        return 1.0 if whole and most <= 2**40 else None
+
+    def _direction(self) -> Direction | None:
+        """Return the direction of one term, or either of a flat sum.
+
+        The sum of several has none, even if all terms have the same: of two candidates the one
+        with the larger sum may be ahead in a term of small sensitivities and behind in the
+        others.
+        """
+        if all(part.sensitivity.flat for part in self.parts):
+            return "non-decreasing"
+        if len(self) > 1:
+            return None
+        stated = self.parts[0].direction
+        if stated is None or self.factors[0] > 0:
+            return stated
+        return "non-increasing" if stated == "non-decreasing" else "non-decreasing"
 
 
-def _facts(
-    parts: Sequence[Objective | Facts],
-    factors: Values,
-    sensitivity: Sensitivity,
-    *,
-    monotone: bool = False,
-) -> Facts:
-    return Facts(
-        candidates=len(parts[0]),
-        sensitivity=_with_rounding(sensitivity, parts, factors),
-        monotone=monotone or (len(parts) == 1 and parts[0].monotone),
-        highest=_highest(parts, factors),
-        direction=_direction(parts, factors),
-        step=_step(parts, factors),
-    )
-
-
-def _scores(parts: Sequence[Objective], factors: Values) -> Twofold:
-    """Return the sum of the parts, each cut at ``LARGEST_SCORE`` bounds.
+def _scores(terms: _Terms[Objective]) -> tuple[Twofold, Sequence[Hashable]]:
+    """Return the sum of the parts, each cut at ``LARGEST_SCORE`` bounds; and the candidates.
 
     Each term and each sum err by less than 2^-100 of the largest terms, that is by 2^-42 of the
     weighted bounds: ``_with_rounding``.
     """
-    total = Twofold(np.zeros(len(parts[0])), np.zeros(len(parts[0])))
-    for part, factor in zip(parts, factors, strict=True):
-        most = LARGEST_SCORE * np.broadcast_to(part.sensitivity.bounds, total.high.shape)
+    zeros = np.zeros(len(terms.parts[0]))
+    total = Twofold(zeros, zeros)
+    for part, factor in terms:
+        most = LARGEST_SCORE * np.broadcast_to(part.sensitivity.bounds, zeros.shape)
         inside = np.abs(part.scores) < most
         high = np.where(inside, part.scores, np.copysign(most, part.scores))
         # The product of mantissas, as the power of two of a weight needs no digits.
         mantissa, power = frexp(factor)
         product = exact_product(high, np.asarray(mantissa))
         rest = mantissa * np.where(inside, part.low_order, 0.0)
-        product = add(product, Twofold(rest, np.zeros_like(rest)))
+        product = add(product, Twofold(rest, zeros))
         total = add(total, Twofold(*(np.ldexp(digits, power) for digits in product)))
-    return total
-
-
-def _with_rounding(
-    sensitivity: Sensitivity, parts: Sequence[Objective | Facts], factors: Values
-) -> Sensitivity:
-    """Add what rounding the scores of both databases changes of them.
-
-    By a bound it is 2^-40 of a step, which the grid of the draws pays for. A local
-    sensitivity may be far smaller than its bound, and this is added to it: none is 0 then. One
-    score times a power of two is not rounded.
-    """
-    exact = len(parts) == 1 and abs(frexp(factors[0])[0]) == 0.5
-    if exact or isinstance(sensitivity, GlobalSensitivity):
-        return sensitivity
-    terms = (
-        abs(w) * part.sensitivity.bounds.max() for w, part in zip(factors, parts, strict=True)
-    )
-    rounding = GlobalSensitivity(1, sensitivity.neighbours)
-    error = ROUNDING * fsum(terms)
-    rounded = summed([sensitivity, rounding], [1.0, error])
-    # Every candidate's score may be rounded.
-    rounded.l1 = None if sensitivity.l1 is None else sensitivity.l1 + error * len(parts[0])
-    return rounded
-
-
-def _summed(parts: Sequence[Objective | Facts], factors: Values) -> Sensitivity:
-    """Return the sum of the weighted sensitivities."""
-    return summed([part.sensitivity for part in parts], factors)
-
-
-def _highest(parts: Sequence[Objective | Facts], factors: Values) -> float | None:
-    """Return a sum that no candidate exceeds, where the parts tell.
-
-    A part with a negative weight counts from its lower end, which no objective states.
-    """
-    terms = [
-        factor * part.highest
-        for part, factor in zip(parts, factors, strict=True)
-        if part.highest is not None and factor > 0
-    ]
-    return fsum(terms) if len(terms) == len(parts) else None
-
-
-def _step(parts: Sequence[Objective | Facts], factors: Values) -> float | None:
-    """Return 1 where all terms are whole numbers, sums of which two floats hold."""
-    terms = list(zip(parts, factors.tolist(), strict=True))
-    whole = all(
-        part.step is not None
-        and float(part.step).is_integer()
-        and factor.is_integer()
-        # So that what is cut at LARGEST_SCORE bounds is whole, too.
-        and part.sensitivity.bounds.min() >= 1
-        for part, factor in terms
-    )
-    most = fsum(abs(factor) * part.sensitivity.bound for part, factor in terms)
-    return 1.0 if whole and most <= 2**40 else None
-
-
-def _direction(parts: Sequence[Objective | Facts], factors: Values) -> Direction | None:
-    """Return the direction of one term, or either of a flat sum.
-
-    The sum of several has none, even if all terms have the same: of two candidates the one with
-    the larger sum may be ahead in a term of small sensitivities and behind in the others.
-    """
-    if all(part.sensitivity.flat for part in parts):
-        return "non-decreasing"
-    if len(parts) > 1:
-        return None
-    return _turned(parts[0].direction) if factors[0] < 0 else parts[0].direction
-
-
-def _turned(direction: Direction | None) -> Direction | None:
-    if direction is None:
-        return None
-    return "non-increasing" if direction == "non-decreasing" else "non-decreasing"
-
-
-def _largest(parts: Sequence[Objective | Facts], factors: Values) -> Sensitivity:
-    """Return the largest of the weighted sensitivities: one step changes one term only."""
-    pairs = zip(parts, factors, strict=True)
-    each = [summed([part.sensitivity], [factor]) for part, factor in pairs]
-    largest = maximum(each)
-    known = [one.l1 for one in each if one.l1 is not None]
-    largest.l1 = max(known) if len(known) == len(each) else None
-    return largest
+    return total, terms.parts[0].candidates
