@@ -4,8 +4,9 @@ import pickle
 
 import pytest
 
+import dpselect as dp
 from dpselect import errors
-from dpselect.errors import DPSelectError, ParameterError, no_column
+from dpselect.errors import DataError, DPSelectError, LedgerError, ParameterError, no_column
 
 KINDS = [getattr(errors, name) for name in errors.__all__]
 
@@ -64,3 +65,24 @@ def test_an_error_pickles(kind):
     found = pickle.loads(pickle.dumps(kind("`k` is odd")))  # noqa: S301 -- our own bytes
 
     assert (type(found), str(found), found.naming(str.upper)) == (kind, "k is odd", "K is odd")
+
+
+@pytest.mark.parametrize("name", ["a\0.csv", "\ud800.csv", "x" * 5000 + ".parquet"])
+@pytest.mark.parametrize("made_of", ["data", "ledger", "policy", "request", "path", "map"])
+def test_a_name_that_no_file_can_have_is_refused(name, made_of):
+    asked = {"unit": {"neighbours": "add-remove"}, "release": {"epsilon": 1.0}}
+    openers = {
+        "data": dp.Percentiles(
+            p=50, candidates=[0, 1], epsilon=1.0, neighbours="add-remove"
+        ).release,
+        "ledger": dp.Budget.open,
+        "policy": dp.Policy.read,
+        "request": dp.Request.read,
+        "path": lambda path: dp.Request.from_dict(
+            {"queries": [], "data": {"path": path}},
+            policy=dp.Policy.from_dict({**asked, "data": {"path": path}}),
+        ),
+        "map": dp.maps.MapRelease.from_parquet,
+    }
+    with pytest.raises((DataError, LedgerError)):
+        openers[made_of](name)

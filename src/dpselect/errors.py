@@ -31,6 +31,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches
+from os import PathLike
 from pathlib import Path
 from typing import Self, TypeVar
 
@@ -215,6 +216,21 @@ def _missing(name: str, meant: str, there: str) -> ColumnError:
 def no_file(path: object) -> DataError:
     """Return the error of a file that is not there."""
     return DataError(f"there is no file {path}")
+
+
+def possible(path: str | PathLike[str]) -> Path:
+    """Return a path, whether a file is there or not.
+
+    Raises:
+        DataError: No file can have such a name.
+    """
+    try:
+        Path(path).stat()
+    except (FileNotFoundError, NotADirectoryError, PermissionError):
+        pass
+    except (OSError, ValueError):  # too long, or with what no name holds
+        raise DataError(f"no file can be called {str(path)!r:.60}") from None
+    return Path(path)
 
 
 def missing_value() -> PublicClaimError:

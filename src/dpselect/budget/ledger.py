@@ -36,7 +36,7 @@ from dpselect.budget.entry import Entry, Kept, Question
 from dpselect.budget.filter import Sums
 from dpselect.budget.store import Decide, Entries, State, T, sums_of
 from dpselect.budget.totals import Totals
-from dpselect.errors import LedgerError
+from dpselect.errors import LedgerError, possible
 from dpselect.neighbours import Neighbours
 from dpselect.writing import readable
 
@@ -339,7 +339,7 @@ def _read(text: str, path: Path) -> dict[str, object]:
 
 def _absolute(path: str | Path) -> Path:
     try:
-        return Path(path).resolve()
+        return possible(Path(path).resolve())
     except (OSError, RuntimeError, ValueError) as error:
         raise _no_place(path, error) from None
 

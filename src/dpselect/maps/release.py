@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from dpselect._optional import needed, new_axes, pl
-from dpselect.errors import DataError, ParameterError, no_file
+from dpselect.errors import DataError, ParameterError, no_file, possible
 from dpselect.maps import geo, postprocess
 from dpselect.maps.box import POSITIONS, Box
 from dpselect.maps.estimates import Estimates, names_of, shapes_of, sums_over
@@ -268,7 +268,7 @@ class MapRelease(Release[str]):
         Raises:
             DataError: There is no such file, or it is not a map.
         """
-        if not Path(path).is_file():
+        if not possible(path).is_file():
             raise no_file(path)
         try:
             stored = json.loads(pl.read_parquet_metadata(path)[KEY])

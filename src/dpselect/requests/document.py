@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Self, TypeAlias, get_args, get_origin, get_type_hints
 
 from dpselect._optional import stated
-from dpselect.errors import DPSelectError, ParameterError, nearest
+from dpselect.errors import DPSelectError, ParameterError, nearest, possible
 from dpselect.percentiles.candidates import ENDS
 from dpselect.query import GROUP, Claim, Query, claims_of, kind_of
 from dpselect.tables import Source
@@ -294,7 +294,7 @@ def _is(value: object, kind: Any) -> bool:  # noqa: ANN401 -- a type
 
 def anywhere(path: str, engine: str = "memory") -> str:
     """Return a path as it is seen from any folder."""
-    return path if _is_no_file(path, Path(path), engine) else str(Path(path).resolve())
+    return path if _is_no_file(path, Path(path), engine) else str(possible(path).resolve())
 
 
 def _is_no_file(path: str, there: Path, engine: str) -> bool:

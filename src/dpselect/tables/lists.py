@@ -10,7 +10,7 @@ from contextlib import suppress
 from os import PathLike
 from pathlib import Path
 
-from dpselect.errors import DataError, no_file
+from dpselect.errors import DataError, no_file, possible
 
 
 def text_of(path: str | PathLike[str], what: str = "a text file") -> str:
@@ -24,7 +24,7 @@ def text_of(path: str | PathLike[str], what: str = "a text file") -> str:
         DataError: There is no such file, or it is not in UTF-8.
     """
     try:
-        return Path(path).read_text("utf-8-sig")
+        return possible(path).read_text("utf-8-sig")
     except FileNotFoundError:
         raise no_file(path) from None
     except OSError:

@@ -13,7 +13,7 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from dpselect import validation
-from dpselect.errors import ColumnError, DataError, ParameterError, no_file
+from dpselect.errors import ColumnError, DataError, ParameterError, no_file, possible
 from dpselect.tables.dialect import Dialect
 from dpselect.tables.formats import FORMATS, Format, refusal
 from dpselect.tables.where import Comparison
@@ -160,7 +160,7 @@ class Source(Dialect):
         """Return all names of these files, several where there are links."""
         if self.path is None:
             return []
-        path = Path(self.path)
+        path = possible(self.path)
         if path.is_dir():
             # Engines leave files such as _SUCCESS and .part.crc beside the parts they write.
             return [
