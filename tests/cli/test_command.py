@@ -58,3 +58,11 @@ def test_what_is_typed_is_read_by_the_type_of_the_field(kind, name, given, value
 
     assert _value(name, annotation, given) == value
     assert _typed(annotation) in {int, list[str]}
+
+
+def test_candidates_of_percentiles_are_typed_or_listed_in_a_file(tmp_path):
+    annotation, path = get_type_hints(dp.Percentiles)["candidates"], tmp_path / "days.txt"
+    path.write_text("\ufeff0\r\n7 \r\n\r\n14\r\n", encoding="utf-8")
+
+    assert _value("candidates", annotation, "0, 7,14") == [0, 7, 14]
+    assert _value("candidates", annotation, str(path)) == [0, 7, 14]

@@ -12,6 +12,7 @@ from dpselect.percentiles.choice import Refined
 from dpselect.percentiles.methods import ByRank, Draws
 from dpselect.percentiles.reading import Records
 from support.neighbours import are_neighbours
+from support.refusals import refused
 
 BOTH = [dp.Neighbours.ADD_REMOVE, dp.Neighbours.SUBSTITUTE]
 EPSILON = 1.5
@@ -91,3 +92,10 @@ def test_a_range_without_a_lower_end_can_be_written_down(lower, upper):
 
     assert query.design().points.lower < -(10**14)
     assert dp.Query.from_json(query.to_json()) == query
+
+
+def test_listed_integers_are_those_that_floats_hold():
+    """2^53 + 1 was counted as 2^53."""
+    for listed in ([2**53, 2**53 + 1], [-(2**53) - 1, 0], [2**60 + 1]):
+        with refused("candidates"):
+            dp.Percentiles(candidates=listed, p=50, epsilon=1.0, neighbours="add-remove")

@@ -28,6 +28,15 @@ def test_a_list_is_the_same_whatever_editor_wrote_it(tmp_path, held):
     assert lines_of(path) == listed_in("groups", str(path)) == VALUES
 
 
+def test_marks_of_a_spreadsheet_are_no_part_of_a_value(tmp_path):
+    sheet, text = tmp_path / "names.csv", tmp_path / "names.txt"
+    for path in (sheet, text):
+        path.write_text('"a,b"\nc\n"say ""d"""\n"a" or "b"\n')
+
+    assert lines_of(sheet) == ["a,b", "c", 'say "d"', '"a" or "b"']
+    assert lines_of(text) == ['"a,b"', "c", '"say ""d"""', '"a" or "b"']
+
+
 def test_a_list_can_be_typed_also_of_one_value():
     assert listed_in("groups", "a, b c,d") == ["a", "b c", "d"]
     assert listed_in("groups", "Müller,") == ["Müller"]

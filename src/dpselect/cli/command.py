@@ -280,9 +280,11 @@ def _value(name: str, annotation: Any, given: Any) -> Any:
         return given
     if timedelta in found:
         from dpselect.percentiles.candidates import quantity
+        from dpselect.tables.lists import is_file, lines_of
 
         if Sequence in found:
-            return [quantity(name, one) for one in text.split(",")]
+            listed = lines_of(text) if is_file(text) else text.split(",")
+            return [quantity(name, one) for one in listed]
         return quantity(name, text)
     if Sequence not in found or not {int, float, Literal} & {*found}:
         return given

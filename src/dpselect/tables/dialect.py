@@ -34,7 +34,7 @@ WRITTEN: dict[str, tuple[str, str]] = {
 """Separators and quotation marks of text files by their endings, if no others are stated."""
 
 NO_QUOTE = "none"
-STATEFUL = ("iso2022", "hz", "utf_7", "utf7")
+STATEFUL = ("iso2022", "hz", "utf_7", "utf7", "idna", "punycode")
 """Encodings in which a byte changes the meaning of all that follow."""
 
 _DAY = "[0-9]{4}-[0-9]{2}-[0-9]{2}"

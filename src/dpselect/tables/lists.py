@@ -6,11 +6,14 @@ line ends of Windows or old Macs are no part of what they say.
 
 from __future__ import annotations
 
+import re
 from contextlib import suppress
 from os import PathLike
 from pathlib import Path
 
 from dpselect.errors import DataError, no_file, possible
+
+_QUOTED = re.compile(r'^"((?:[^"]|"")*)"$')
 
 
 def text_of(path: str | PathLike[str], what: str = "a text file") -> str:
@@ -37,10 +40,15 @@ def text_of(path: str | PathLike[str], what: str = "a text file") -> str:
 def lines_of(path: str | PathLike[str], what: str = "a text file") -> list[str]:
     """Return the values of a file of one per line, without empty lines.
 
+    In a ``.csv`` file marks around a value, as a spreadsheet writes, are no part of it.
+
     Raises:
         DataError: As for ``text_of``.
     """
-    return _filled(text_of(path, what).split("\n"))
+    lines = _filled(text_of(path, what).split("\n"))
+    if Path(path).suffix.lower() != ".csv":
+        return lines
+    return [_QUOTED.sub(lambda found: found[1].replace('""', '"'), one) for one in lines]
 
 
 def listed_in(name: str, text: str) -> list[str]:
