@@ -93,3 +93,10 @@ def test_a_search_reads_lists_of_one_domain_for_all_columns():
     rows = [["a", "b"], ["b", "b"]] * 50
     for model in (tree, *(search(tree, 1, 4000.0) for search in SEARCHES.values())):
         assert model.fit(rows, ["no", "yes"] * 50).predict(rows[:2]).tolist() == ["no", "yes"]
+
+
+def test_a_tree_on_an_array_says_how_names_are_kept():
+    tree = clone(TEXTS).set_params(domains={"sky": ["sun", "rain"]})
+
+    with pytest.raises(ColumnError, match=r"set_output\(transform='pandas'\)"):
+        tree.fit(X, Y)

@@ -17,3 +17,5 @@ def test_a_tree_grows_on_the_columns_that_were_kept():
 
     assert steps.fit(rows, label).score(rows, label) == 1.0
     assert steps[-1].tree_.schema.names == ("a",)
+    for given in (rows, rows.to_pandas()):
+        assert best.fit_transform(given, label).schema == {"a": pl.Int64}

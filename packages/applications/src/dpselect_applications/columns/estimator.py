@@ -47,6 +47,19 @@ class PrivateSelectKBest(SelectorMixin, PrivateEstimator):  # type: ignore[misc]
     def _keep(self, release: Release[str]) -> None:
         self.selected_ = release.answer
 
+    def transform(self, X: Any) -> Any:  # noqa: ANN401, N803 -- scikit-learn's name
+        import narwhals as nw
+        import polars as pl
+
+        made, given = (
+            super().transform(X),
+            nw.from_native(X, eager_only=True, pass_through=True),
+        )
+        if not isinstance(made, pl.DataFrame) or not isinstance(given, nw.DataFrame):
+            return made
+        # scikit-learn makes a frame of polars of an array, whose columns have no types.
+        return given.select(made.columns).to_polars()
+
     def _get_support_mask(self) -> Any:  # noqa: ANN401 -- an array, for scikit-learn
         check_is_fitted(self)
         numbered = [f"x{place}" for place in range(self.n_features_in_)]
