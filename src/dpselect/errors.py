@@ -170,17 +170,23 @@ def not_installed(what: str, package: str) -> MissingPackageError:
     )
 
 
-def no_column(name: str, columns: Iterable[str], listed: str = "") -> ColumnError:
+def no_column(
+    name: str, columns: Iterable[str], listed: str = "", least: float = 0.6
+) -> ColumnError:
     """Return the error of a column that a table does not have.
 
     Args:
         name: The column.
         columns: The columns of the table; public, as declared by its schema.
         listed: What is said of them; by default what they are.
+        least: The similarity from which on one of them is near.
     """
     known = [str(one) for one in columns]
     there = listed or f"the columns are: {', '.join(known)}"
-    return _missing(name, nearest(str(name), known), there)
+    meant = nearest(str(name), known, least) or ";"
+    error = ColumnError(f"there is no column {name!r}{meant} {there}")
+    error.missing = name
+    return error
 
 
 def no_field(name: str, columns: Sequence[str]) -> ColumnError:
@@ -204,13 +210,7 @@ def no_field(name: str, columns: Sequence[str]) -> ColumnError:
             "`header` names the columns of a file without one, and `dpselect look` shows the "
             "lines to who may read the file"
         )
-    return _missing(name, nearest(name, columns, NEAR), there)
-
-
-def _missing(name: str, meant: str, there: str) -> ColumnError:
-    error = ColumnError(f"there is no column {name!r}{meant or ';'} {there}")
-    error.missing = name
-    return error
+    return no_column(name, columns, there, NEAR)
 
 
 def no_file(path: object) -> DataError:
@@ -241,11 +241,6 @@ def missing_value() -> PublicClaimError:
     )
 
 
-def of_an_engine(raised: BaseException) -> bool:
-    """Return whether an engine may have raised it: a panic of polars is no Exception."""
-    return isinstance(raised, Exception) or type(raised).__name__ == "PanicException"
-
-
 def replaced(compute: Callable[[], T], refusal: Callable[[], DPSelectError]) -> T:
     """Return what a function returns, or raise another error in place of any but ours.
 
@@ -262,7 +257,8 @@ def replaced(compute: Callable[[], T], refusal: Callable[[], DPSelectError]) -> 
     except DPSelectError:
         raise
     except BaseException as raised:  # every engine has its own, and each may quote values
-        if not of_an_engine(raised):
+        # A panic of polars is no Exception.
+        if not isinstance(raised, Exception) and type(raised).__name__ != "PanicException":
             raise
         error = refusal()
     raise error
