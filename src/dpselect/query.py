@@ -214,12 +214,14 @@ class Query(ABC, Generic[Out]):
     @final
     def __post_init__(self) -> None:
         for name, given in self._values().items():
+            if type(given) in writing.KEPT and name not in OF_PRICES:
+                continue  # as it is
             keeping = validation.neighbours if name == "neighbours" else writing.frozen
             try:
                 kept = keeping(given)
             except RecursionError:
                 raise ParameterError(f"`{name}` is nested too deeply") from None
-            if name in FLOATS and isinstance(kept, Real) and not isinstance(kept, bool):
+            if name in FLOATS and type(kept) not in {float, bool} and isinstance(kept, Real):
                 with suppress(OverflowError):  # of a larger number a check says so
                     kept = float(kept)
             object.__setattr__(self, name, kept)

@@ -159,7 +159,7 @@ def at_least(name: str, value: object, least: int, most: int | None = None) -> i
 
 def integers(least: int, most: int | None = None) -> Check:
     """Return the check of a field, in ``typing.Annotated``, that is ``at_least``."""
-    return lambda name, value: at_least(name, value, least, most)
+    return partial(at_least, least=least, most=most)
 
 
 def some_of(name: str, value: object, number: int, of: str = "candidates") -> int:
@@ -218,15 +218,15 @@ def needs(name: str, *columns: str, of: str) -> ParameterError:
 
 def different_columns(**columns: str | None) -> None:
     """Check that no two fields name one column."""
-    given = [instance(name, one, str) for name, one in columns.items() if one is not None]
-    if len(set(given)) < len(given):
-        [*names, last] = columns
+    given = {name: instance(name, one, str) for name, one in columns.items() if one is not None}
+    if len({*given.values()}) < len(given):
+        [*names, last] = given
         raise ParameterError(f"`{'`, `'.join(names)}` and `{last}` must be different columns")
 
 
 def one_of(name: str, value: object, known: Any) -> Any:  # noqa: ANN401 -- texts or a type
     """Return ``value`` as the one of the known texts, or those of a ``Literal``, that it is."""
-    options = get_args(known) or tuple(known)
+    options = known if type(known) is tuple else get_args(known) or tuple(known)
     for option in options:
         if isinstance(value, str) and value == option:
             return option
@@ -277,12 +277,14 @@ def neighbours(value: object) -> Neighbours:
     """Return a neighbour relation, given as itself or by its name."""
     # Lookup in an enumeration compares: a value that is not text may refuse that in its own
     # way.
-    return Neighbours(value if isinstance(value, Neighbours | str) else None)
+    if type(value) is Neighbours:
+        return value
+    return Neighbours(value if isinstance(value, str) else None)
 
 
 def table_neighbours(value: object) -> Neighbours:
     """Return ``ADD_REMOVE`` or ``SUBSTITUTE``, the relations between tables of records."""
-    if (given := neighbours(value)) not in {Neighbours.ADD_REMOVE, Neighbours.SUBSTITUTE}:
+    if (given := neighbours(value)) not in (Neighbours.ADD_REMOVE, Neighbours.SUBSTITUTE):
         raise NeighboursError(
             f"`neighbours` of tables must be 'add-remove' or 'substitute', not '{given}'"
         )

@@ -109,6 +109,8 @@ def frozen(value: object) -> Any:  # noqa: ANN401 -- of any field
     name, or a partial of one, that name with the options; an object with a method
     ``to_field`` what that returns.
     """
+    if type(value) in {list, tuple}:
+        return _frozen_list(value)
     if type(value) not in KEPT and _is_array(value):
         value = _of_array(value)
     if type(value) in KEPT:
@@ -129,10 +131,12 @@ def frozen(value: object) -> Any:  # noqa: ANN401 -- of any field
         return {str(key): frozen(one) for key, one in value.items()}
     if isinstance(value, set | frozenset):
         return tuple(sorted(map(frozen, value), key=str))
-    if isinstance(value, Iterable) and _is_list(value):
-        held = (*value,)
-        return held if {*map(type, held)} <= KEPT else (*map(frozen, held),)
-    return value
+    return _frozen_list(value) if isinstance(value, Iterable) and _is_list(value) else value
+
+
+def _frozen_list(values: Any) -> tuple[Any, ...]:  # noqa: ANN401 -- of any type
+    held = (*values,)
+    return held if {*map(type, held)} <= KEPT else (*map(frozen, held),)
 
 
 def _is_array(value: Any) -> bool:  # noqa: ANN401 -- of any type

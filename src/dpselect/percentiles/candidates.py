@@ -135,13 +135,14 @@ class Range:
 
     def __init__(self, lower: float | None, upper: float | None, step: float) -> None:
         step = validation.positive("step", step)
-        reach = OPEN * exact(step)
         # Where both ends are not known, they are as far from 0.
         no_lower, no_upper = lower in (None, -inf), upper in (None, inf)
         first = 0.0 if no_lower else validation.finite("lower", lower)
-        last = float(exact(first) + reach) if no_upper else validation.finite("upper", upper)
+        last = 0.0 if no_upper else validation.finite("upper", upper)
+        if no_upper:
+            last = float(exact(first) + OPEN * exact(step))
         if no_lower:
-            first = float((0 if no_upper else exact(last)) - reach)
+            first = float((0 if no_upper else exact(last)) - OPEN * exact(step))
         if first == last and lower != upper:
             raise ParameterError(
                 "`lower` and `upper` are one float: beyond 2**53 floats are more than 1 apart; "
@@ -156,11 +157,11 @@ class Range:
                 f"a range has at most 2**52 candidates: `step`={step!r} is too small"
             )
         # Through the decimal digits: in floats 0.3 / 0.1 is below 3.
-        low, each = exact(first), exact(step)
-        parts = lcm(low.denominator, each.denominator)
-        steps = int((exact(last) - low) // each)
-        self.lower, self.upper, self.step, self._last = first, last, step, steps
-        self._first, self._each, self._parts = int(low * parts), int(each * parts), parts
+        low, each, end = [exact(one).as_integer_ratio() for one in (first, step, last)]
+        parts = lcm(low[1], each[1])
+        self._first, self._each = [over * (parts // under) for over, under in (low, each)]
+        self._last = (end[0] * parts - self._first * end[1]) // (self._each * end[1])
+        self.lower, self.upper, self.step, self._parts = first, last, step, parts
         if (far := self.unclear(np.float64)) is not None:
             raise ParameterError(
                 f"`step`={step!r} is too small: floats next to {far!r} are further apart"
@@ -181,13 +182,15 @@ class Range:
     def _at_halves(self, halves: Indices) -> Values:
         """Return the floats nearest to ``lower`` and so many halves of a step."""
         first, parts = 2 * self._first, 2 * self._parts
-        if parts > EXACT or abs(first) + 2 * len(self) * self._each >= MOST_SUM:
+        most = abs(first) + 2 * len(self) * self._each
+        if parts > EXACT or most >= MOST_SUM:
             return ((first + halves.astype(object) * self._each) / parts).astype(np.float64)
         sums = first + halves * self._each
         found = sums / float(parts)
-        # Where a sum is no float, the quotient of the integers is rounded once.
-        far = np.flatnonzero(np.abs(sums) > EXACT)
-        found[far] = [one / parts for one in sums[far].tolist()]
+        if most > EXACT:
+            # Where a sum is no float, the quotient of the integers is rounded once.
+            far = np.flatnonzero(np.abs(sums) > EXACT)
+            found[far] = [one / parts for one in sums[far].tolist()]
         return found
 
     def places(self, numbers: Values, kind: Float = np.float64) -> Indices:
@@ -292,6 +295,10 @@ WORDS = {"d": "days", "h": "hours", "min": "minutes", "s": "seconds"}
 SPAN = re.compile(r"(?P<number>-?(?:\d+[.]?\d*|[.]\d+))(?P<unit>d|h|min|s)", re.ASCII)
 """A duration as it is typed."""
 
+KINDS = {int: "integer", bool: "float", Decimal: "decimal", object: "float"}
+KINDS |= {date: "day", datetime: "time", timedelta: "duration"}
+"""What values are, by the first of the classes that they are of."""
+
 READ: tuple[Callable[[str], Quantity], ...] = (
     int,
     float,
@@ -327,10 +334,9 @@ class Unit:
             )
         values = [*(values[:1] if isinstance(values, range | Numbers) else values)]
         # One value of each type is enough, but of times: a zone is not told by their type.
-        types = {*map(type, values)}
-        of = [next(one for one in values if type(one) is kind) for kind in types]
-        if any(issubclass(one, datetime) for one in types):
-            of = values
+        one_each = dict(zip(map(type, values), values, strict=True))
+        has_times = any(issubclass(one, datetime) for one in one_each)
+        of = values if has_times else one_each.values()
         kinds = {*map(_kind, of)} or {"duration" if isinstance(step, timedelta) else "integer"}
         if kinds <= {"float", "integer", "decimal"}:
             if isinstance(step, timedelta):
@@ -424,13 +430,6 @@ def _numbers(number: float, kind: str) -> float | Decimal:
     return Decimal(repr(number)) if kind == "decimal" else number
 
 
-def _kind(value: object) -> str:
-    if isinstance(value, datetime):
-        return "local time" if value.tzinfo is None else "time"
-    if isinstance(value, date):
-        return "day"
-    if isinstance(value, timedelta):
-        return "duration"
-    if isinstance(value, Decimal):
-        return "decimal"
-    return "integer" if isinstance(value, int) and not isinstance(value, bool) else "float"
+def _kind(value: Any) -> str:  # noqa: ANN401 -- whatever is given
+    kind = next(KINDS[one] for one in type(value).__mro__ if one in KINDS)
+    return "local time" if kind == "time" and value.tzinfo is None else kind

@@ -74,7 +74,7 @@ from dpselect.percentiles.methods import (
 )
 from dpselect.percentiles.objectives import RankScores
 from dpselect.percentiles.reading import Counts, Records
-from dpselect.percentiles.sparse_vector import ByThreshold, InParts, parts_of_record
+from dpselect.percentiles.sparse_vector import FINEST, ByThreshold, InParts, parts_of_record
 from dpselect.plan import Spend
 from dpselect.typing import Indices, Values
 
@@ -159,8 +159,7 @@ class AfterCount(Method):
         # Whatever the number is, the method can be drawn. None has less epsilon than one
         # percentile, of which noise in parts of a record (``ByThreshold``) has a scale of at
         # most 3 times what one step moves.
-        parts = max([parts_of_record(p).denominator for p in self.percents])
-        largest = scale_for(self.each, 3 * self.records.changed * parts)
+        largest = scale_for(self.each, 3 * self.records.changed * FINEST)
         if max(self.scale, largest) > LARGEST_SCALE:
             raise ParameterError("`epsilon` is too small for any number of records")
 
@@ -169,7 +168,7 @@ class AfterCount(Method):
         """The epsilon of the number of records."""
         return SHARE * min(len(self.percents), 2) * self.whole
 
-    @cached_property
+    @property
     def epsilon(self) -> float:
         """The epsilon of all percentiles."""
         return self.whole - self.number_epsilon

@@ -196,10 +196,7 @@ class Percentiles(Query[PercentileRelease]):
         return ((column, Released(low=low, high=high, step=self.step)),)
 
     def design(self) -> PercentilesDesign | GroupedPercentiles:
-        for name in ("column", "minus", "user"):
-            if (named := getattr(self, name)) is not None:
-                validation.instance(name, named, str)
-        validation.different_columns(column=self.column, minus=self.minus)
+        validation.different_columns(column=self.column, minus=self.minus, user=self.user)
         if self.by is not None:
             return _grouped(self)
         check_ungrouped(self)
@@ -278,11 +275,12 @@ class Percentiles(Query[PercentileRelease]):
             )
         lower = 0.0 if self.lower == 0 else unit.coded(self.lower)
         range_ = Range(lower, unit.coded(self.upper), unit.span(self.step))
-        if len(range_) == 1:
+        size = len(range_)
+        if size == 1:
             raise ParameterError(
                 "`step` is more than from `lower` to `upper`: one value is left"
             )
-        return range_.at(np.arange(len(range_))) if len(range_) <= MOST_LISTED else range_
+        return range_.at(np.arange(size)) if size <= MOST_LISTED else range_
 
     @property
     def ends_early(self) -> str | None:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from dpselect import tables, validation
 from dpselect._optional import nw, pl
 from dpselect.draws.exact.leading_zeros import spans
-from dpselect.errors import ColumnError, DataError, ParameterError, missing_value
+from dpselect.errors import ColumnError, DataError, missing_value
 from dpselect.neighbours import Neighbours
 from dpselect.percentiles.candidates import OPEN, Float, Range, starts_of, unclear
 from dpselect.tables.collecting import EDGES_AT_ONCE, with_positions
@@ -218,8 +218,6 @@ def records_cap(column: str | None, user: str | None, max_per_user: object) -> P
     cap = people_cap(user, max_per_user)
     if column is None:
         raise validation.needs("user", "column", of="numbers")
-    if user == column:
-        raise ParameterError(f"column {user!r} cannot be the user and the number")
     return cap
 
 
