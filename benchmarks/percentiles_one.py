@@ -16,7 +16,7 @@ from __future__ import annotations
 import csv
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -155,15 +155,14 @@ def law_of(single: Method, counts: Counts) -> Probabilities:
 def within(design: PercentilesDesign, counts: Counts, case: Case, low: int, high: int) -> float:
     """Return the expected error of the draw within a cell."""
     assert design.refined is not None  # noqa: S101 -- of a range
-    points = np.asarray(design.points.at(np.arange(low, high)))  # type: ignore[union-attr]
-    scores = RankScores(
-        counts.in_cells(np.arange(low, high + 1)),
-        p=case.p,
-        points=points,
-        bound=design.records.rank_bound(case.p),
-    )
-    objective = dp.Objective(np.asarray(scores)[0], dp.GlobalSensitivity(1, ADD_REMOVE))
-    law = dp.PermuteAndFlip(epsilon=design.refined.each).probabilities(objective)
+    place = np.arange(low, high)
+    bound, ends = design.records.rank_bound(case.p), (place[:1], place[-1:])
+    counts = replace(counts, place=counts.place.clip(low - 1, high))
+    scores = RankScores(counts, p=case.p, points=design.points, bound=bound, drawn=ends)
+    within = scores.at(np.zeros_like(place), place)
+    objective = dp.Objective(within, dp.GlobalSensitivity(1, ADD_REMOVE))
+    law = dp.PermuteAndFlip(epsilon=design.refined.epsilon).probabilities(objective)
+    points = design.points[place]
     return float(law @ np.abs(points - case.truth))
 
 

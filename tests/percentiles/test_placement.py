@@ -57,7 +57,7 @@ def numbers_around(points):
     at = at[at < len(points)]
     low, step = decimal(points.lower), decimal(points.step)
     halves = [float(low + (int(one) + Fraction(1, 2)) * step) for one in at]
-    some = np.array([*points.at(at), *halves])
+    some = np.array([*points[at], *halves])
     return np.concatenate([some, np.nextafter(some, inf), np.nextafter(some, -inf)]), at
 
 
@@ -69,7 +69,7 @@ def test_a_number_counts_at_the_nearest_decimal_of_a_range(name):
     found = points.places(np.array(numbers))
 
     assert found.tolist() == [by_definition(points, number) for number in numbers]
-    assert points.places(points.at(at)).tolist() == at.tolist()
+    assert points.places(points[at]).tolist() == at.tolist()
 
 
 @pytest.mark.parametrize(
@@ -146,7 +146,7 @@ def test_short_floats_count_at_the_candidates_that_they_stand_for(engine):
     numbers = [0.1] * 4 + [0.15, 0.35, 0.7]
     rows = pl.DataFrame({"v": numbers}, schema={"v": pl.Float32})
     assert rows["v"].cast(pl.Float64)[5] < 0.35
-    points = Range(0.1, 0.7, 0.1).at(range(7))
+    points = Range(0.1, 0.7, 0.1)[range(7)]
 
     theirs = ranks_in(held_by(engine, rows), points, "v")
 
@@ -173,7 +173,7 @@ def test_steps_that_floats_nearly_miss_raise_nothing(p):
         for values in ([], [1e12 + 5.001] * 50, [1e12 - 1] * 50):
             release = query.release(values)
             some = np.array([*release.answer, *np.ravel(release.interval)])
-            assert (points.at(points.places(some)) == some).all()
+            assert (points[points.places(some)] == some).all()
 
 
 @pytest.mark.parametrize("kind", ["i1", "u1", "i2", "u4", "i8", "u8"])

@@ -36,11 +36,13 @@ def loss(relation, p, price=0.5):
     def law(database):
         places, both = records.counted(np.array(database, dtype=float), points), []
         of_cells = cells.probabilities(places.in_cells(within.edges))
-        for chance, low, high in zip(of_cells, within.edges, within.edges[1:], strict=False):
+        for chance, first, low, high in zip(
+            of_cells, within.first, within.edges, within.edges[1:], strict=False
+        ):
             by = Law()
-            by.law = np.ones(1)
-            within._within(p, int(low), int(high), places, by)
-            both.append(chance * by.law)
+            within.draw(np.array([[first]]), places, by)
+            both.append(chance * by.law[low:high])
+            assert by.law[low:high].sum() == pytest.approx(1)
         return np.concatenate(both)
 
     some = [x for n in range(1, 4) for x in combinations_with_replacement((-9, 1, 4, 8, 11), n)]
@@ -64,7 +66,7 @@ def test_a_cell_and_the_candidate_in_it_are_private(p, relation, monkeypatch):
 )
 def test_cells_grow_away_from_zero_and_have_every_position_once(points):
     edges = points.cells(2**10)
-    low, high = points.at(edges[:-1]), points.at(edges[1:] - 1)
+    low, high = points[edges[:-1]], points[edges[1:] - 1]
     away = np.minimum(np.abs(low), np.abs(high))
     origin = min(max(0, points.lower), points[len(points) - 1])
 

@@ -31,8 +31,8 @@ def test_scores_are_those_of_the_definition_and_none_that_is_near_is_missed(seed
 
     units = np.where(inside, (expected - best) / BOUND, OUT)
     np.testing.assert_allclose(np.asarray(found), units, atol=1e-9)
-    for reach in (0, 0.5, 3, 50, 1e12):
-        first, end = found.near(reach)
+    reaches = [0, 0.01, 0.5, 3, 50, 1e12, np.inf]
+    for reach, first, end in zip(reaches, *found.near(np.array(reaches)), strict=True):
         drawn = (np.arange(size) >= first[:, None]) & (np.arange(size) < end[:, None])
         assert (drawn <= inside).all()
-        assert (drawn >= inside & (expected >= best - reach * BOUND)).all()
+        assert (drawn >= inside & (expected >= best - min(reach, 1e300) * BOUND)).all()

@@ -163,6 +163,11 @@ def test_columns_of_another_type_are_refused(asked, column):
         query({**QUESTIONS[asked], "column": column}).check(TABLE)
 
 
+@pytest.mark.parametrize("asked", QUESTIONS)
+def test_what_can_be_released_is_said_before_there_are_data(asked):
+    assert query(QUESTIONS[asked]).predicted().keys() >= {"values"}
+
+
 def test_an_end_that_is_no_value_is_said():
     release = query({"upper": 60, "step": 7}, p=50).release(STAYS)
     assert "values: up to 56: 60 is not a whole number of steps above `lower`" in str(release)

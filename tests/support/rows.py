@@ -12,8 +12,9 @@ class Listed:
         self.shape = self.scores.shape
 
     def near(self, reach):
-        is_near = self.scores >= self.scores.max(axis=1, keepdims=True) - reach
-        return is_near.argmax(axis=1), self.shape[1] - is_near[:, ::-1].argmax(axis=1)
+        worst = self.scores.max(axis=1, keepdims=True) - reach[:, None, None]
+        is_near = self.scores >= worst
+        return is_near.argmax(axis=2), self.shape[1] - is_near[:, :, ::-1].argmax(axis=2)
 
     def at(self, row, place):
         return self.scores[row, place]

@@ -67,8 +67,8 @@ def of_all_parts(_self, ranks, _start, _end):
     return ranks
 
 
-def unrefined(_self, _p, low, *_):
-    return low
+def unrefined(_self, cells, *_):
+    return cells
 
 
 def missing_is_a_part(self, text):
@@ -172,7 +172,7 @@ PLANTED = {
     "percentiles several": (Range, "places", by_a_float_division),
     "percentiles several, all types": (Part, "wanted", from_the_lower_end),
     "percentiles by group": (InParts, "in_no_part", of_all_parts),
-    "percentiles one, all types": (Refined, "_within", unrefined),
+    "percentiles one, all types": (Refined, "draw", unrefined),
     "keys top, any key of columns": (KeyColumns, "_encoded", missing_is_a_part),
     "percentiles groups released first": (groups.Groups, "_opened", no_group_is_dropped),
     "cells heavy": (Box, "lines", into_the_lower_cell),

@@ -170,14 +170,13 @@ class Range:
     def __len__(self) -> int:
         return self._last + 1
 
-    def __getitem__(self, position: int) -> float:
-        if not 0 <= position <= self._last:
-            raise IndexError(position)
-        return float(self.at([position])[0])
-
-    def at(self, positions: Sequence[int] | Indices) -> Values:
+    def __getitem__(self, positions: Any) -> Any:  # noqa: ANN401 -- integers, or one
         """Return the candidates at positions, the floats nearest to their decimal digits."""
         return self._at_halves(2 * np.asarray(positions, dtype=np.int64))
+
+    def searchsorted(self, numbers: Values) -> Indices:
+        """Return the positions of the nearest candidates."""
+        return self.places(numbers.ravel()).reshape(numbers.shape)
 
     def _at_halves(self, halves: Indices) -> Values:
         """Return the floats nearest to ``lower`` and so many halves of a step."""
@@ -185,11 +184,11 @@ class Range:
         most = abs(first) + 2 * len(self) * self._each
         if parts > EXACT or most >= MOST_SUM:
             return ((first + halves.astype(object) * self._each) / parts).astype(np.float64)
-        sums = first + halves * self._each
-        found = sums / float(parts)
+        sums = np.asarray(first + halves * self._each)
+        found = np.asarray(sums / float(parts))
         if most > EXACT:
             # Where a sum is no float, the quotient of the integers is rounded once.
-            far = np.flatnonzero(np.abs(sums) > EXACT)
+            far = np.abs(sums) > EXACT
             found[far] = [one / parts for one in sums[far].tolist()]
         return found
 

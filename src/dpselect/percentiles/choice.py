@@ -51,8 +51,8 @@ them. It is a function of what was released.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import log
 from typing import NamedTuple
@@ -116,8 +116,8 @@ off by the whole range, and what is wrong for too few by the distance from the e
 REFINED = 0.1
 """Share of epsilon for the draw within a cell of a range."""
 
-CELLS, BITS = 2**15, 19
-"""Cells of a range on each side of 0, about, and of the number that is drawn from at once."""
+CELLS = 2**15
+"""Cells of a range on each side of 0, about."""
 
 
 class Drawn(NamedTuple):
@@ -314,12 +314,6 @@ class AfterCount(Method):
             values[which] = self.of_size(size).draw(some, records[which], by)
         return values
 
-    def drawn(self, counts: Counts) -> list[Drawn]:
-        """Draw the number and the values of each group exactly."""
-        noisy = BY_SAMPLERS.laplace(counts.numbers, self.scale)
-        values = map(tuple, self.draw(counts, noisy).tolist())
-        return [*map(Drawn, values, noisy.tolist())]
-
 
 @dataclass(frozen=True, eq=False)
 class Refined:
@@ -345,42 +339,30 @@ class Refined:
     @property
     def first(self) -> Values:
         """The first candidate of each cell."""
-        return self.points.at(self.edges[:-1])
-
-    @property
-    def each(self) -> float:
-        """Epsilon of each draw: of as many for a percentile as the widest cell needs."""
-        bits = (int(np.diff(self.edges).max()) - 1).bit_length()
-        return self.epsilon / (len(self.percents) * max(-(-bits // BITS), 1))
+        return np.asarray(self.points[self.edges[:-1]])
 
     @property
     def spend(self) -> Spend:
         """What all of them cost."""
         return Spend("candidates of a cell, by rank", self.epsilon)
 
-    def draw(
-        self, cells: Sequence[float], counts: Counts, by: Draws = BY_SAMPLERS
-    ) -> tuple[float, ...]:
-        """Draw a candidate of each cell, ascending, for the first ones of the cells."""
+    def draw(self, cells: Values, counts: Counts, by: Draws = BY_SAMPLERS) -> Values:
+        """Draw a candidate of each cell, ascending, for the first ones of cells of groups."""
         at = np.searchsorted(self.first, cells)
-        drawn = [
-            self._within(p, int(self.edges[one]), int(self.edges[one + 1]), counts, by)
-            for p, one in zip(self.percents, at.tolist(), strict=True)
-        ]
-        return tuple(self.points.at(sorted(drawn)).tolist())
-
-    def _within(self, p: float, low: int, high: int, counts: Counts, by: Draws) -> int:
-        """Draw a position from ``low`` to before ``high``."""
-        bound = self.records.rank_bound(p)
-        while high - low > 1:
-            # By integers: floats could make a part wider, which would take another draw.
-            parts = min(2**BITS, high - low)
-            edges = low + np.arange(parts + 1) * (high - low) // parts
-            points = self.points.at(edges[:-1])
-            scores = RankScores(counts.in_cells(edges), p=p, points=points, bound=bound)
-            [at] = by.largest(scores, self.each)
-            low, high = int(edges[at]), int(edges[at + 1])
-        return low
+        drawn = np.empty_like(at)
+        for i, p in enumerate(self.percents):
+            low, high = self.edges[at[:, i]], self.edges[at[:, i] + 1] - 1
+            # Records of other cells are next to it, so that few candidates are between two.
+            place = counts.place.clip(low[counts.group] - 1, high[counts.group] + 1)
+            scores = RankScores(
+                replace(counts, place=place),
+                p=p,
+                points=self.points,
+                bound=self.records.rank_bound(p),
+                drawn=(low, high),
+            )
+            drawn[:, i] = by.largest(scores, self.epsilon / len(self.percents))
+        return np.asarray(self.points[np.sort(drawn)])
 
 
 def size_of(records: int | Indices) -> Indices:

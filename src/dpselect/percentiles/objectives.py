@@ -16,6 +16,7 @@ from dpselect._twofold import exact_product
 from dpselect.errors import ParameterError
 from dpselect.neighbours import Neighbours, NeighboursLike
 from dpselect.objective import Objective
+from dpselect.percentiles.candidates import Range
 from dpselect.percentiles.reading import Counts, Records, rank_bound
 from dpselect.sensitivity import GlobalSensitivity
 from dpselect.typing import Indices, OnInvalid, Values
@@ -159,7 +160,7 @@ class RankScores:
         counts: Counts,
         *,
         p: float | Values,
-        points: Values,
+        points: Values | Range,
         bound: float | Values = 1.0,
         drawn: tuple[Indices, Indices] | None = None,
     ) -> None:
@@ -203,37 +204,42 @@ class RankScores:
     @cached_property
     def best(self) -> Values:
         """The best of what can be drawn, in ranks, shape ``(groups,)``."""
-        at = self._of_rank(self._whole)
+        at = self._sums.searchsorted(self._sums_before + self._whole)
+        at = at.clip(self._first, self._end - 1)
         # It is at the number of the wanted rank, or in the gap before it or after, between two
         # candidates: up to there scores grow from both sides.
-        first = np.array([at - 1, at]).clip(self._first, self._end - 2)
-        low, high = (self._place[first + i].clip(0, self.shape[1] - 1) for i in (0, 1))
-        part = self._whole - (self._sums[first] - self._sums_before) + self._part
-        start = self._points[low]
-        middle = self._points.searchsorted(
-            start + part.clip(0, 1) * (self._points[high] - start)
-        )
+        gap = np.array([at - 1, at]).clip(self._first, self._end - 2)
+        low, high, middle = self._in_gap(gap, self._part)
         near = (middle + np.arange(-2, 2)[:, None, None]).clip(low, high)
         place = np.append(near.reshape(8, -1), [self._place[at]], axis=0)
         row = np.zeros_like(place) + np.arange(self.shape[0])
         return self.in_ranks(row, place.clip(self._low, self._high)).max(axis=0)
 
-    def _of_rank(self, rank: Indices) -> Indices:
-        """Return the first number of each group up to which there are so many."""
-        at = self._sums.searchsorted(self._sums_before + rank)
-        return at.clip(self._first, self._end - 1)
+    def _in_gap(self, at: Indices, rank: Values) -> tuple[Indices, Indices, Indices]:
+        """Return the positions of numbers and of those after them, and where a rank is between.
 
-    def near(self, reach: float) -> tuple[Indices, Indices]:
+        Args:
+            at: The numbers, of each group.
+            rank: The rank, less the whole one that is wanted.
+        """
+        low, high = (self._place[at + i].clip(0, self.shape[1] - 1) for i in (0, 1))
+        part = (self._whole - (self._sums[at] - self._sums_before) + rank).clip(0, 1)
+        start = self._points[low]
+        return low, high, self._points.searchsorted(start + part * (self._points[high] - start))
+
+    def near(self, reach: Values) -> tuple[Indices, Indices]:
         """Return the first position of each group, and the end, of all that reach the best.
 
         Args:
-            reach: By how much less they are, at most.
+            reach: By how much less they are, at most; a row of the answer for each.
         """
-        most = float(2**52)
-        worst = np.floor((self.best - reach * self._bound).clip(-most)).astype(np.int64)
-        first = self._place[self._of_rank(self._whole + worst - 1)]
-        end = self._place[self._of_rank(self._whole - worst + 2)] + 1
-        return np.maximum(first, self._low), np.minimum(end, self._high + 1)
+        worst = (self.best - reach[:, None] * self._bound).clip(-(2.0**52)) - AROUND
+        rank = self._part + np.array([worst, -worst])
+        whole = self._whole + np.ceil(rank).astype(np.int64)
+        # Before the last number with a lower rank, and after the next one, there is none.
+        at = self._sums.searchsorted(self._sums_before + whole) - 1
+        first, end = self._in_gap(at.clip(self._first, self._end - 2), rank)[2]
+        return np.maximum(first - 2, self._low), np.minimum(end + 3, self._high + 1)
 
     def at(self, row: Indices, place: Indices) -> Values:
         """Return the scores of some candidates of some groups, of one shape."""

@@ -22,6 +22,7 @@ from dpselect.neighbours import Neighbours, NeighboursLike
 from dpselect.percentiles.candidates import UNKNOWN, Quantity, Range, Unit
 from dpselect.percentiles.choice import REFINED, AfterCount, Drawn, Refined, size_of
 from dpselect.percentiles.intervals import SHARE, Intervals
+from dpselect.percentiles.methods import EXACT
 from dpselect.percentiles.objectives import checked_candidates, percent
 from dpselect.percentiles.reading import (
     NUMBER,
@@ -45,7 +46,7 @@ from dpselect.writing import as_text, digits, six_digits
 MOST_LISTED = 100_001
 """Values of a range up to which they are listed; more are drawn from cells."""
 
-RANKED_AT_ONCE = 2**24
+RANKED_AT_ONCE = 2**26
 """Candidates, of all groups together, that are ranked at a time."""
 
 
@@ -280,7 +281,7 @@ class Percentiles(Query[PercentileRelease]):
             raise ParameterError(
                 "`step` is more than from `lower` to `upper`: one value is left"
             )
-        return range_.at(np.arange(size)) if size <= MOST_LISTED else range_
+        return range_[np.arange(size)] if size <= MOST_LISTED else range_
 
     @property
     def ends_early(self) -> str | None:
@@ -343,20 +344,19 @@ class PercentilesDesign(Design[PercentileRelease]):
 
     def answers(self, counted: Counts) -> list[Drawn]:
         """Draw the values of each group."""
-        refined, intervals = self.refined, self.intervals
-        parts = counted.parts(max(1, RANKED_AT_ONCE // self.method.points.size))
-        answers = [one for part in parts for one in self.method.drawn(self.candidates(part))]
-        if refined is not None:
-            answers = [
-                one._replace(values=refined.draw(one.values, counts))
-                for one, counts in zip(answers, counted.parts(), strict=True)
-            ]
-        if intervals is not None:
-            answers = [
-                one._replace(ends=intervals.draw(counts, one.values))
-                for one, counts in zip(answers, counted.parts(), strict=True)
-            ]
-        return answers
+        answers: list[Drawn] = []
+        for part in counted.parts(max(1, RANKED_AT_ONCE // self.method.points.size)):
+            noisy = EXACT.laplace(part.numbers, self.method.scale)
+            values = self.method.draw(self.candidates(part), noisy)
+            if self.refined is not None:
+                values = self.refined.draw(values, part)
+            answers += map(Drawn, map(tuple, values.tolist()), noisy.tolist())
+        if self.intervals is None:
+            return answers
+        return [
+            one._replace(ends=self.intervals.draw(counts, one.values))
+            for one, counts in zip(answers, counted.parts(), strict=True)
+        ]
 
     def with_intervals(
         self, drawn: PercentileRelease, answers: Iterable[Drawn]
@@ -371,7 +371,7 @@ class PercentilesDesign(Design[PercentileRelease]):
     @property
     def ends(self) -> tuple[Any, ...]:
         """The smallest and the largest value that may be released."""
-        return self.in_units(self.points[at] for at in (0, len(self.points) - 1))
+        return self.in_units(float(self.points[at]) for at in (0, len(self.points) - 1))
 
     def in_units(self, values: Iterable[float]) -> tuple[Any, ...]:
         """Return numbers in the unit that values are given in."""

@@ -57,7 +57,7 @@ class Simulated(Draws):
 
     def largest(self, scores: Rows, epsilon: float) -> Indices:
         # What is further below the best is never drawn: the probability is below 1e-17.
-        first, end = scores.near(80 / epsilon)
+        [first], [end] = scores.near(np.array([80 / epsilon]))
         row, place = spans(first, end - first)
         noisy = scores.at(row, place) * (epsilon / 2) + self.rng.exponential(size=row.size)
         every = np.arange(scores.shape[0])
@@ -179,7 +179,7 @@ def _shaped(points: Values | Range, records: int) -> Iterator[Shaped]:
     low, high = (float(points[place]) for place in (0, len(points) - 1))
     for shares in shapes(min(records, MOST_RECORDS)).values():
         places = places_of(points, low + (high - low) * shares)
-        values = points.at(places) if isinstance(points, Range) else points[places]
+        values = points[places]
         yield values, counts_of(values, points)
 
 

@@ -239,7 +239,7 @@ def _percentile(asked: Any) -> Question:
         raise ParameterError(
             f"`lower`, `upper` and `step` must give 2 to {MOST_POINTS:,} values"
         )
-    points = grid.at(range(len(grid)))
+    points = grid[range(len(grid))]
     if asked.file is None:
         values, counts = points, planner.spread(points, asked.shape, _people(asked, 1000))
     elif asked.counts_column is None:

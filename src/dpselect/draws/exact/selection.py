@@ -25,11 +25,11 @@ from dpselect.draws.exact.lazy_noise import (
     bounds,
     bounds_of,
 )
-from dpselect.draws.exact.leading_zeros import FIRST_BIT, MOST, struck
+from dpselect.draws.exact.leading_zeros import FIRST_BIT, MOST, spans, struck
 from dpselect.draws.exact.samplers import sampler
 from dpselect.draws.grid import SENSITIVITY, STEPS_PER_UNIT, to_grid
 from dpselect.errors import ParameterError
-from dpselect.typing import Indices, Scores
+from dpselect.typing import Indices, Scores, Values
 
 MOST_SCALE = 1e250
 """Above it sums of noisy scores could overflow."""
@@ -53,10 +53,14 @@ class Rows(Protocol):
 
     shape: tuple[int, int]
 
-    def near(self, reach: float) -> tuple[Indices, Indices]:
+    def near(self, reach: Values) -> tuple[Indices, Indices]:
         """Return the first position of each row, and the end, of all near its best score.
 
         Others are less by more than ``reach``; the best is among those that are returned.
+
+        Args:
+            reach: Some distances, of which each has a row of answers; of an infinite one all
+                positions that can be drawn.
         """
 
     def at(self, row: Indices, place: Indices) -> Scores:
@@ -96,7 +100,7 @@ def largest_of_each(scores: Rows, epsilon: float) -> Indices:
     The noisy score is at least the best, since no noise is below 0. Of scores that are far
     below it nearly all words do not begin with as many zeros as reach it, and these are neither
     drawn nor are their scores computed. Where there are many that reach it, those are drawn at
-    first that reach so far beyond it that few do; if none does, all that reach it are.
+    first that reach so far beyond it that few do; as long as none does, some more are.
 
     Args:
         scores: At least one in each row. Private.
@@ -106,25 +110,31 @@ def largest_of_each(scores: Rows, epsilon: float) -> Indices:
         Shape ``(rows,)``; the distribution of each is that of ``top_k_exponential_noise``.
     """
     scale, (rows, size) = scale_for(epsilon, 1), scores.shape
-    if rows * size <= CHUNK:
-        row, place = np.indices(scores.shape).reshape(2, -1)
+    [start], [stop] = scores.near(np.array([inf]))
+    if (stop - start).sum() <= CHUNK:
+        row, place = spans(start, stop - start)
         return _of_rows(scores, row, place, source.words(row.size), scale)
     first, sizes, zeros = _shells(scores, scale)
     weight = (sizes * 2.0**-zeros).sum(axis=1)
     beyond = np.log2(weight / FEW).clip(0, MOST - FARTHEST).astype(np.int64)
     row, place, words = _reaching(first, sizes, zeros + beyond[:, None])
-    highest = np.full(rows, -inf)
-    numbers = to_grid(scores.at(row, place))
-    low, _ = bounds_of(Noise.EXPONENTIAL, numbers, scale, words[None])
-    np.maximum.at(highest, row, low)
-    # Those that were not drawn are below so much.
-    left = np.flatnonzero((beyond > 0) & (highest < beyond * FIRST_BIT * scale))
-    if left.size:
-        every = np.tile(zeros, (left.size, 1))
-        of, at, others = _reaching(first[left], sizes[left], every, beyond[left])
-        new = np.flatnonzero(~np.isin(left[of] * size + at, row * size + place))
+    highest, new = np.full(rows, -inf), np.arange(row.size)
+    while True:
+        numbers = to_grid(scores.at(row[new], place[new]))
+        low, _ = bounds_of(Noise.EXPONENTIAL, numbers, scale, words[None, new])
+        np.maximum.at(highest, row[new], low)
+        # Those that were not drawn are below so much.
+        left = np.flatnonzero((beyond > 0) & (highest < beyond * FIRST_BIT * scale))
+        if left.size == 0:
+            break
+        fewer = np.minimum(beyond[left], 2 * EVERY)
+        beyond[left] -= fewer
+        of, at, more = _reaching(first[left], sizes[left], zeros + beyond[left, None], fewer)
+        old = np.isin(row, left)
+        new = np.flatnonzero(~np.isin(left[of] * size + at, row[old] * size + place[old]))
         row, place = np.append(row, left[of[new]]), np.append(place, at[new])
-        words = np.append(words, others[new])
+        words = np.append(words, more[new])
+        new = np.arange(row.size - new.size, row.size)
     order = np.argsort(row, kind="stable")
     return _of_rows(scores, row[order], place[order], words[order], scale)
 
@@ -139,11 +149,9 @@ def _shells(scores: Rows, scale: float) -> tuple[Indices, Indices, Indices]:
     zeros = np.arange(EVERY, FARTHEST + 1, EVERY)
     # Up to two steps are what rounding to the grid changes of a distance.
     reach = (zeros * FIRST_BIT * scale + 2) / STEPS_PER_UNIT
-    near = np.array([scores.near(one) for one in reach.tolist()])
-    first = np.minimum.accumulate(near[:, 0])
-    end = np.maximum.accumulate(near[:, 1])
-    none = np.zeros_like(first[:1])
-    edges = np.concatenate([none, first[::-1], end, none + scores.shape[1]])
+    near = scores.near(np.append(reach, inf))
+    first, end = np.minimum.accumulate(near[0]), np.maximum.accumulate(near[1])
+    edges = np.concatenate([first[::-1], end])
     return edges[:-1].T, np.diff(edges, axis=0).T, np.concatenate([zeros[::-1], [0], zeros])
 
 
