@@ -149,7 +149,7 @@ def methods(
 ) -> Iterator[tuple[str, Method, float]]:
     """Yield the default and every single method, and the scale of a noisy number."""
     after, each = AfterCount(percents, column.points, OF, epsilon), epsilon / len(percents)
-    number, left = column.values.size, after.epsilon
+    number, left = column.values.size, after.left
     of = [(p, column.points, OF, each) for p in percents]
     yield "default", after.of_size(int(size_of(number))), after.scale
     yield "one-by-one", OneByOne(tuple(ByRank(*one) for one in of)), 0.0

@@ -125,7 +125,7 @@ def ours(case: Case, upper: float | None) -> float:
     assert isinstance(design, PercentilesDesign)  # noqa: S101 -- for type checkers
     method = design.method.of_size(int(size_of(case.values.size)))
     assert isinstance(method, OneByOne)  # noqa: S101 -- for type checkers
-    counted = design.records.counted(case.values, design.points)
+    counted = design.method.records.counted(case.values, design.points)
     law, points = law_of(method.singles[0], design.candidates(counted)), design.method.points
     far = np.abs(points - case.truth)
     if design.refined is not None:
@@ -156,7 +156,7 @@ def within(design: PercentilesDesign, counts: Counts, case: Case, low: int, high
     """Return the expected error of the draw within a cell."""
     assert design.refined is not None  # noqa: S101 -- of a range
     place = np.arange(low, high)
-    bound, ends = design.records.rank_bound(case.p), (place[:1], place[-1:])
+    bound, ends = design.method.records.rank_bound(case.p), (place[:1], place[-1:])
     counts = replace(counts, place=counts.place.clip(low - 1, high))
     scores = RankScores(counts, p=case.p, points=design.points, bound=bound, drawn=ends)
     within = scores.at(np.zeros_like(place), place)

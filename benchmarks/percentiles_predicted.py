@@ -66,7 +66,7 @@ def rows() -> Iterator[dict[str, object]]:
                     neighbours="add-remove",
                 ).design()
                 bound = predicted(design, RECORDS, 0.95)
-                counted = design.records.counted(values, design.points)
+                counted = design.method.records.counted(values, design.points)
                 drawn = [design.answers(counted)[0].values for _ in range(REPEATS)]
                 far = np.abs(np.array(drawn) - true)
                 share = (far <= bound).mean(axis=0)

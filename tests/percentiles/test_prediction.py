@@ -17,7 +17,7 @@ def design_of(p, epsilon=1.0, **more):
 
 def drawn(design, values, times):
     """Return exact draws of values, shape ``(times, m)``."""
-    counted = design.records.counted(values, design.points)
+    counted = design.method.records.counted(values, design.points)
     return np.array([design.answers(counted)[0].values for _ in range(times)])
 
 

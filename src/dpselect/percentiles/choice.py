@@ -65,6 +65,7 @@ from dpselect.percentiles.candidates import Range
 from dpselect.percentiles.methods import (
     EXACT as BY_SAMPLERS,
     FEWEST,
+    Asked,
     ByBins,
     ByRank,
     Draws,
@@ -73,7 +74,7 @@ from dpselect.percentiles.methods import (
     named,
 )
 from dpselect.percentiles.objectives import RankScores
-from dpselect.percentiles.reading import Counts, Records
+from dpselect.percentiles.reading import Counts
 from dpselect.percentiles.sparse_vector import FINEST, ByThreshold, InParts, parts_of_record
 from dpselect.plan import Spend
 from dpselect.typing import Indices, Values
@@ -135,24 +136,13 @@ class Drawn(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class AfterCount(Method):
+class AfterCount(Asked[Values], Method):
     """The method that a noisy number of records chooses, which is released.
 
     Attributes:
-        percents: The percentiles, increasing.
-        points: The candidates, increasing; of a range the first ones of its cells.
-        records: How records are read.
-        whole: Epsilon of the percentiles and of the number of records.
         values: How many values the range has, whose cells the candidates are.
-
-    Raises:
-        ParameterError: Epsilon is too small.
     """
 
-    percents: tuple[float, ...]
-    points: Values
-    records: Records
-    whole: float
     values: int = 0
 
     def __post_init__(self) -> None:
@@ -166,17 +156,17 @@ class AfterCount(Method):
     @cached_property
     def number_epsilon(self) -> float:
         """The epsilon of the number of records."""
-        return SHARE * min(len(self.percents), 2) * self.whole
+        return SHARE * min(len(self.percents), 2) * self.epsilon
 
     @property
-    def epsilon(self) -> float:
+    def left(self) -> float:
         """The epsilon of all percentiles."""
-        return self.whole - self.number_epsilon
+        return self.epsilon - self.number_epsilon
 
     @property
     def each(self) -> float:
         """The epsilon of one percentile, one by one."""
-        return self.epsilon / len(self.percents)
+        return self.left / len(self.percents)
 
     @cached_property
     def scale(self) -> float:
@@ -192,20 +182,20 @@ class AfterCount(Method):
         """What a record pays."""
         return (
             Spend("number of records", self.number_epsilon),
-            Spend(named(self.percents), self.epsilon),
+            Spend(named(self.percents), self.left),
         )
 
     def of_number(self, records: float) -> Method:
         """Return the method for a number of records; a function of public numbers."""
         of = self.points, self.records
-        inner = self._quiet_in_parts(records, self.epsilon)
+        inner = self._quiet_in_parts(records, self.left)
         if inner == self.percents:
-            return InParts(inner, *of, self.epsilon, records)
+            return InParts(inner, *of, self.left, records)
         if self._are_in_bins(records):
-            return ByBins(self.percents, *of, self.epsilon, records)
+            return ByBins(self.percents, *of, self.left, records)
         # Those that are in parts share the epsilon of one that is alone.
         alone = tuple(p for p in self.percents if p not in inner)
-        each = self.epsilon / (1 + len(alone))
+        each = self.left / (1 + len(alone))
         if len(inner) < 2 or self._quiet_in_parts(records, each) != inner:
             inner, alone, each = (), self.percents, self.each
         asked = ((p, records, each) for p in alone)
@@ -221,7 +211,7 @@ class AfterCount(Method):
         if self._number <= FEWEST or len(self.percents) == 1:
             return ()
         made = InParts(self.percents, self.points, self.records, epsilon, records)
-        noise = {part.p: made.scale(1 - part.counts) for part in made.parts()}
+        noise = {part.p: made.scale_of(1 - part.counts) for part in made.parts()}
         least = {p: self._quiet * scale for p, scale in noise.items()}
         return tuple(p for p in self.percents if self._beyond(p, records) >= least.get(p, 0))
 
@@ -241,13 +231,13 @@ class AfterCount(Method):
         """Return whether noise would hide one that had all of epsilon, as bins have."""
         several = len(self.percents)
         if self._number <= FEWEST:
-            [p, *more], noise = self.percents, scale_for(self.epsilon, self.records.changed)
+            [p, *more], noise = self.percents, scale_for(self.left, self.records.changed)
             is_tail = not TAIL < p < 100 - TAIL
             return bool(more) or (is_tail and self._beyond(p, records) < noise)
-        if self.epsilon >= EXACT * several.bit_length() * self.records.per_user:
+        if self.left >= EXACT * several.bit_length() * self.records.per_user:
             return False
         if self._number <= NARROW and any(
-            self.found(p, records, self.epsilon) is None for p in self.percents if p <= UPPER
+            self.found(p, records, self.left) is None for p in self.percents if p <= UPPER
         ):
             return True
         return 1 < several < 2 * sum(TAIL < p < 100 - TAIL for p in self.percents)
@@ -300,7 +290,7 @@ class AfterCount(Method):
             return [False for _ in self.percents]
         method = self.of_size(int(size_of(number)))
         shares = len(method.singles) if isinstance(method, OneByOne) else 1
-        least = USABLE * self.records.changed * shares / self.epsilon
+        least = USABLE * self.records.changed * shares / self.left
         # One record is at every percentile, such as the 100th, beyond which there is none.
         return [max(self._beyond(p, number), 1.0) >= least for p in self.percents]
 
@@ -315,21 +305,8 @@ class AfterCount(Method):
         return values
 
 
-@dataclass(frozen=True, eq=False)
-class Refined:
-    """Percentiles among the candidates of cells of a range, by rank.
-
-    Attributes:
-        percents: The percentiles.
-        points: The range.
-        records: How records are read.
-        epsilon: Epsilon of all of them.
-    """
-
-    percents: tuple[float, ...]
-    points: Range
-    records: Records
-    epsilon: float
+class Refined(Asked[Range]):
+    """Percentiles among the candidates of cells of a range, by rank."""
 
     @cached_property
     def edges(self) -> Indices:

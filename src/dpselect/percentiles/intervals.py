@@ -37,7 +37,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from itertools import accumulate
 from math import ceil, exp, log
 from typing import NamedTuple, TypeAlias
@@ -46,12 +46,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpselect.budget.zcdp import rho_of_pure
-from dpselect.draws.exact.noisy_counts import check_scale, scale_for
 from dpselect.mechanisms.score_intervals import checked_interval
-from dpselect.percentiles.candidates import Range, places_of
-from dpselect.percentiles.methods import EXACT, Draws
+from dpselect.percentiles.candidates import Range
+from dpselect.percentiles.methods import EXACT, Asked, Draws
 from dpselect.percentiles.objectives import exact_fraction
-from dpselect.percentiles.reading import Counts, Records
+from dpselect.percentiles.reading import Counts
 from dpselect.plan import Spend
 from dpselect.typing import Indices, Probabilities, Values
 
@@ -72,34 +71,18 @@ FAR = 30.0
 
 
 @dataclass(frozen=True, eq=False)
-class Intervals:
-    """Intervals of percentiles that were released; public arguments.
+class Intervals(Asked[Values | Range]):
+    """Intervals of percentiles that were released; public.
 
     Attributes:
-        percents: In [1, 100].
-        points: The candidates, increasing.
-        records: How records are read.
-        epsilon: Epsilon of all noisy counts, in nats.
         probability: That an interval holds its percentile, at least; in (0, 1).
-
-    Raises:
-        ParameterError: An argument is out of range.
     """
 
-    percents: tuple[float, ...]
-    points: Values | Range
-    records: Records
-    epsilon: float
     probability: float
 
     def __post_init__(self) -> None:
         checked_interval(self.probability)
-        check_scale(self.scale)
-
-    @cached_property
-    def scale(self) -> float:
-        """Scale of the noise on each count."""
-        return scale_for(self.epsilon, self.records.changed)
+        super().__post_init__()
 
     @property
     def spend(self) -> Spend:
@@ -122,7 +105,7 @@ class Intervals:
             by: What draws the noise.
         """
         points, size = self.points, len(self.points)
-        at = places_of(points, np.array(released)).tolist()
+        at = points.searchsorted(np.array(released)).tolist()
         cuts = cuts_around(at, size)
         # A cut is beyond every candidate before the half of it.
         upto: Indices = np.append(counted.before((np.array(cuts) + 1) // 2), counted.numbers)

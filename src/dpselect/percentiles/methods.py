@@ -17,6 +17,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Generic, TypeVar
 
 import numpy as np
 
@@ -24,7 +25,7 @@ from dpselect.draws import PermuteAndFlip, above_threshold
 from dpselect.draws.above_threshold import Runs
 from dpselect.draws.exact.noisy_counts import check_scale, discrete_laplace, scale_for
 from dpselect.draws.exact.selection import Rows, largest_of_each
-from dpselect.percentiles.candidates import around
+from dpselect.percentiles.candidates import Range, around
 from dpselect.percentiles.objectives import RankScores
 from dpselect.percentiles.reading import Counts, Records
 from dpselect.typing import Indices, Probabilities, Values
@@ -55,6 +56,36 @@ class Draws:
 
 
 EXACT = Draws()
+
+Points = TypeVar("Points", bound=Values | Range)
+
+
+@dataclass(frozen=True, eq=False)
+class Asked(Generic[Points]):
+    """Percentiles of records, and what may be spent on them; public.
+
+    Attributes:
+        percents: In [1, 100], increasing.
+        points: The candidates, increasing.
+        records: How records are read.
+        epsilon: Epsilon of all percentiles together, in nats.
+
+    Raises:
+        ParameterError: Epsilon is too small.
+    """
+
+    percents: tuple[float, ...]
+    points: Points
+    records: Records
+    epsilon: float
+
+    def __post_init__(self) -> None:
+        check_scale(self.scale)
+
+    @property
+    def scale(self) -> float:
+        """Scale of the noise on counts that do not overlap."""
+        return scale_for(self.epsilon, self.records.changed)
 
 
 class Method(ABC):
@@ -129,33 +160,14 @@ class OneByOne(Method):
 
 
 @dataclass(frozen=True, eq=False)
-class ByBins(Method):
+class ByBins(Asked[Values], Method):
     """Percentiles from noisy counts of bins.
 
     Attributes:
-        percents: In [1, 100], increasing.
-        points: The candidates, increasing.
-        records: How records are read.
-        epsilon: Epsilon of the whole release, in nats.
         assumed: About how many records there are.
-
-    Raises:
-        ParameterError: Epsilon is too small.
     """
 
-    percents: tuple[float, ...]
-    points: Values
-    records: Records
-    epsilon: float
     assumed: float
-
-    def __post_init__(self) -> None:
-        check_scale(self.scale)
-
-    @property
-    def scale(self) -> float:
-        """Scale of the noise on each count."""
-        return scale_for(self.epsilon, self.records.changed)
 
     @cached_property
     def ends(self) -> Indices:

@@ -236,9 +236,7 @@ class Percentiles(Query[PercentileRelease]):
                 public=tuple(public),
                 passes=passes(points),
             ),
-            percents=percents,
             points=points,
-            records=records,
             method=method,
             refined=refined,
             intervals=intervals,
@@ -301,28 +299,24 @@ class PercentilesDesign(Design[PercentileRelease]):
     """The method of a release, with its public facts.
 
     Attributes:
-        percents: The percentiles, in [1, 100], increasing.
         points: The values that may be released, increasing.
-        records: How records are read.
         method: How percentiles are drawn, from a list of candidates or cells.
         refined: How they are drawn within cells of a range.
         intervals: Those around the values, if they were asked for.
         unit: What answers become.
     """
 
-    percents: tuple[float, ...]
     points: Values | Range
-    records: Records
     method: AfterCount
     refined: Refined | None = None
     intervals: Intervals | None = None
     unit: Unit
 
     def check(self, data: object) -> None:
-        self.records.check(data, self.points)
+        self.method.records.check(data, self.points)
 
     def prepare(self, data: object) -> Callable[[Plan], PercentileRelease]:
-        counted = self.records.counted(data, self.points)
+        counted = self.method.records.counted(data, self.points)
 
         def draw(plan: Plan) -> PercentileRelease:
             [found] = self.answers(counted)
@@ -330,7 +324,7 @@ class PercentilesDesign(Design[PercentileRelease]):
             drawn = PercentileRelease(
                 self.in_units(found.values),
                 plan,
-                p=self.percents,
+                p=self.method.percents,
                 chosen=six_digits(method.mechanism),
                 records=found.records,
             )
@@ -401,7 +395,7 @@ class GroupedPercentiles(GroupedDesign[PercentileRelease, Drawn]):
 
     def _measured(self, data: object) -> object:
         """Return the table with numbers of the column: of dates, or of a difference."""
-        return self.each.records.measure.of(data, self.column)
+        return self.each.method.records.measure.of(data, self.column)
 
     def prepare(self, data: object) -> Callable[[Plan], PercentileRelease]:
         if not self.may_miss:
@@ -415,7 +409,7 @@ class GroupedPercentiles(GroupedDesign[PercentileRelease, Drawn]):
         drawn = PercentileRelease(
             tuple(zip(groups, values, strict=True)),
             plan,
-            p=self.each.percents,
+            p=self.each.method.percents,
             groups=groups,
             records=tuple(one.records for one in answers),
         )

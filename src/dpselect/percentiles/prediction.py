@@ -128,7 +128,7 @@ def expected(query: Percentiles, numbers: Iterable[int]) -> str | None:
     if query.candidates is None and (query.lower in UNKNOWN or query.upper in UNKNOWN):
         return None
     each = "" if query.by is None else " in each group"
-    columns: dict[str, list[Any]] = {"p": [f"{p:g}" for p in design.percents]}
+    columns: dict[str, list[Any]] = {"p": [f"{p:g}" for p in design.method.percents]}
     assumed = {one: [*_shaped(design.points, one)] for one in sorted(numbers)}
     worst = np.array([_errors(design, shaped, 0.95) for shaped in assumed.values()])
     # Of fewer rows no error is smaller, though by chance or where candidates tie it may be.
@@ -165,7 +165,7 @@ def _distance(far: float | timedelta) -> str:
 def _widths(design: PercentilesDesign, shaped: Iterable[Shaped]) -> Values:
     """Return the mean width of each interval, of the shape where it is largest."""
     assert design.intervals is not None  # noqa: S101 -- for type checkers
-    worst = np.zeros(len(design.percents))
+    worst = np.zeros(len(design.method.percents))
     for values, counted in shaped:
         by = Simulated(np.random.default_rng(0))
         released = values[np.rint(_ranks(design, values)).astype(np.int64)].tolist()
@@ -185,7 +185,7 @@ def _shaped(points: Values | Range, records: int) -> Iterator[Shaped]:
 
 def _ranks(design: PercentilesDesign, values: Values) -> Values:
     """Return the positions of percentiles among ascending values, and between them."""
-    return np.array(design.percents) / 100 * (values.size - 1)
+    return np.array(design.method.percents) / 100 * (values.size - 1)
 
 
 def predicted(design: PercentilesDesign, records: int, probability: float) -> Values:
@@ -203,7 +203,7 @@ def predicted(design: PercentilesDesign, records: int, probability: float) -> Va
 
 
 def _errors(design: PercentilesDesign, shaped: Iterable[Shaped], probability: float) -> Values:
-    worst = np.zeros(len(design.percents))
+    worst = np.zeros(len(design.method.percents))
     for values, counted in shaped:
         counts, width = design.candidates(counted), np.zeros(1)
         if design.refined is not None:

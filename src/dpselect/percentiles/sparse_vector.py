@@ -72,7 +72,7 @@ from dpselect.draws.above_threshold import Runs
 from dpselect.draws.exact.noisy_counts import check_scale, scale_for
 from dpselect.errors import ParameterError
 from dpselect.neighbours import Neighbours
-from dpselect.percentiles.methods import EXACT, Draws, Method
+from dpselect.percentiles.methods import EXACT, Asked, Draws, Method
 from dpselect.percentiles.objectives import FIRST, RankScores, exact_fraction
 from dpselect.percentiles.reading import Counts, Records
 from dpselect.typing import Indices, Values
@@ -218,30 +218,21 @@ class Part:
 
 
 @dataclass(frozen=True, eq=False)
-class InParts(Method):
+class InParts(Asked[Values], Method):
     """Several percentiles by AboveThreshold in parts from both ends, the middle one by rank.
 
-    Attributes:
-        percents: In [1, 100), increasing.
-        points: The candidates, increasing; all are visited.
-        records: How records are read.
-        epsilon: Epsilon of the part that a record is in, in nats.
-        assumed: About how many records there are.
+    Each is below 100, and ``epsilon`` is that of the part that a record is in.
 
-    Raises:
-        ParameterError: Epsilon is too small.
+    Attributes:
+        assumed: About how many records there are.
     """
 
-    percents: tuple[float, ...]
-    points: Values
-    records: Records
-    epsilon: float
     assumed: float
 
     def __post_init__(self) -> None:
-        check_scale(self.scale(INNER))
+        check_scale(self.scale_of(INNER))
 
-    def scale(self, share: float) -> float:
+    def scale_of(self, share: float) -> float:
         """Scale of the noise for a share of epsilon."""
         return scale_for(self.epsilon * share, self.records.changed)
 
@@ -270,7 +261,7 @@ class InParts(Method):
 
     def raised(self, part: Part) -> Indices:
         """Return by how much the threshold at each visited candidate is raised."""
-        scale, few = self.scale(1 - part.counts), min(part.p, 100 - part.p) / 100
+        scale, few = self.scale_of(1 - part.counts), min(part.p, 100 - part.p) / 100
         growth = growth_for(scale / max(few * self.assumed, 1e-9), few, late=1)
         return fewer_alarms(self.points[:: 1 if part.upwards else -1], growth, scale)
 
@@ -308,14 +299,14 @@ class InParts(Method):
             row, first, held = visits(counted, begin, end, upwards=up)
             value = held - needed[some][row]
             queries = Runs(row, first, value, begin, end, self.raised(part))
-            scale = self.scale(1 - part.counts)
+            scale = self.scale_of(1 - part.counts)
             stop = by.first_above(queries, 0, (scale, scale))
             at[some] = stop
             edges[some] = np.minimum(stop + 1, end)
             if part.counts:
                 rows = np.arange(some.size)
                 inside = queries.values(rows, np.minimum(stop, end - 1)) + needed[some]
-                taken[some] += by.laplace(inside, self.scale(part.counts))
+                taken[some] += by.laplace(inside, self.scale_of(part.counts))
         at = at.clip(0, last)
         return at if part.upwards else last - at
 
