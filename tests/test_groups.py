@@ -71,7 +71,7 @@ def of_cells(each, values):
 
 
 def of_percentiles(each, values):
-    counts = each.records.counted(np.array(values, dtype=float), each.points)
+    counts = each.method.records.counted(np.array(values, dtype=float), each.points)
     return law_after_count(each.method, counts).sum(axis=0)
 
 

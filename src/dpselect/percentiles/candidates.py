@@ -184,10 +184,11 @@ class Range:
         most = abs(first) + 2 * len(self) * self._each
         if parts > EXACT or most >= MOST_SUM:
             return ((first + halves.astype(object) * self._each) / parts).astype(np.float64)
-        sums = np.asarray(first + halves * self._each)
-        found = np.asarray(sums / float(parts))
+        sums = first + halves * self._each
+        found = sums / float(parts)
         if most > EXACT:
             # Where a sum is no float, the quotient of the integers is rounded once.
+            sums, found = np.asarray(sums), np.asarray(found)
             far = np.abs(sums) > EXACT
             found[far] = [one / parts for one in sums[far].tolist()]
         return found
