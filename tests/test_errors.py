@@ -86,3 +86,13 @@ def test_a_name_that_no_file_can_have_is_refused(name, made_of):
     }
     with pytest.raises((DataError, LedgerError)):
         openers[made_of](name)
+
+
+def test_columns_are_named_on_one_line_and_of_many_some():
+    many = [f"column {k}\n{'x' * 99}" for k in range(500)]
+    said = str(no_column("z", ["a\nb", *many]))
+
+    assert "a b, column 0 xxx" in said
+    assert said.endswith(" and 481 more")
+    assert "\n" not in said
+    assert len(said) < 1000

@@ -40,6 +40,9 @@ T = TypeVar("T")
 NEAR = 0.8
 """Similarity from which on a field of a first line is quoted: one letter of five is another."""
 
+MOST_NAMES, WIDEST = 20, 40
+"""Columns that a message names, and the characters of each."""
+
 LONGEST = 8_000
 """Characters of a message; an argument of a million is not quoted whole."""
 
@@ -170,6 +173,13 @@ def not_installed(what: str, package: str) -> MissingPackageError:
     )
 
 
+def in_short(names: Sequence[str]) -> str:
+    """Return names on one line, each cut, and of many the first ones and how many follow."""
+    some = [" ".join(one.split())[:WIDEST] for one in names[:MOST_NAMES]]
+    more = len(names) - len(some)
+    return ", ".join(some) + (f" and {more} more" if more else "")
+
+
 def no_column(
     name: str, columns: Iterable[str], listed: str = "", least: float = 0.6
 ) -> ColumnError:
@@ -182,7 +192,7 @@ def no_column(
         least: The similarity from which on one of them is near.
     """
     known = [str(one) for one in columns]
-    there = listed or f"the columns are: {', '.join(known)}"
+    there = listed or f"the columns are: {in_short(known)}"
     meant = nearest(str(name), known, least) or ";"
     error = ColumnError(f"there is no column {name!r}{meant} {there}")
     error.missing = name

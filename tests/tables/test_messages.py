@@ -47,6 +47,14 @@ def test_a_query_that_fails_is_not_quoted(name, made, tmp_path, capfd, caplog):
     assert str(MARKER) not in "".join(capfd.readouterr()) + caplog.text
 
 
+def test_a_table_of_a_connection_that_is_closed_is_refused():
+    with duckdb.connect() as connection:
+        rows = connection.sql("select 1 as f")
+
+    with pytest.raises(DataError):
+        tables.read_columns(rows, numeric=["f"])
+
+
 def test_rows_are_read_whole_or_refused_where_polars_panics(tmp_path):
     """It ended the batches of a compressed file of short texts in silence."""
     path = tmp_path / "rows.feather"

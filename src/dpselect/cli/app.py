@@ -33,7 +33,7 @@ from dpselect.errors import (
     MissingPackageError,
     not_installed,
 )
-from dpselect.writing import visible
+from dpselect.writing import in_a_cell, visible
 
 DEBUG = "DPSELECT_DEBUG"
 """Environment variable that shows tracebacks; they may hold private values."""
@@ -244,5 +244,5 @@ def _warn(message: Warning | str, category: type[Warning], *_: object, **__: obj
 
 
 def _complain(message: str, code: int, *notes: str) -> None:
-    sys.stderr.writelines([f"dpselect: {visible(message)}\n", *notes])
+    sys.stderr.writelines([f"dpselect: {in_a_cell(message)}\n", *notes])
     sys.exit(code)

@@ -225,8 +225,9 @@ def check_outputs(given: Mapping[str, Any], *read: str | Path | Source | None) -
     from dpselect.tables.source import identity
 
     options = [one for name, one in given.items() if name not in WRITTEN]
-    listed = [given.get(name) or [] for name in LISTS]
-    texts = [one for held in listed for one in (held if isinstance(held, list) else [held])]
+    listed = [given.get(name) for name in LISTS]
+    listed = [one for held in listed for one in (held if isinstance(held, list) else [held])]
+    texts = [one for one in listed if isinstance(one, str) and one]
     files = [*(one for one in options if isinstance(one, Path)), *map(Path, texts)]
     files += [file for one in read if one for file in Source.of(one).files()]
     taken = {identity(file) for file in files if is_file(file)}

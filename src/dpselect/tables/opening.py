@@ -25,6 +25,7 @@ from dpselect.errors import (
     DataError,
     ParameterError,
     PublicClaimError,
+    in_short,
     no_column,
     no_field,
     no_file,
@@ -233,7 +234,7 @@ def choices(types: nw.Schema) -> str:
     """Return which columns of numbers a schema declares."""
     kinds = {str(name): Kind.of(dtype) for name, dtype in types.items()}
     numeric = [name for name, kind in kinds.items() if kind is not None and kind.is_number]
-    return f"the numeric columns are: {', '.join(numeric) or '(none)'}"
+    return f"the numeric columns are: {in_short(numeric) or '(none)'}"
 
 
 def no_column_named(data: object) -> ColumnError:

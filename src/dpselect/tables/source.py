@@ -13,7 +13,14 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from dpselect import validation
-from dpselect.errors import ColumnError, DataError, ParameterError, no_file, possible
+from dpselect.errors import (
+    ColumnError,
+    DataError,
+    ParameterError,
+    no_file,
+    possible,
+    replaced,
+)
 from dpselect.tables.dialect import Dialect
 from dpselect.tables.formats import FORMATS, Format, refusal
 from dpselect.tables.where import Comparison
@@ -59,7 +66,8 @@ class Source(Dialect):
             self.refuse_dialect("a frame")
         # Of Spark, and of lazy frames of polars, the names are asked for where it is opened.
         if not is_of(self.frame, "polars", "pyspark"):
-            check_names(self.frame)
+            refusal = DataError("the table cannot be read: its engine refused the query")
+            replaced(lambda: check_names(self.frame), lambda: refusal)
         where = (self.where,) if isinstance(self.where, str) else tuple(self.where)
         object.__setattr__(self, "where", where)
         self.comparisons  # noqa: B018 -- they are read
