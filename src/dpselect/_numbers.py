@@ -31,9 +31,6 @@ LARGEST_EXPONENT = 700.0
 HALVINGS = 64
 """More than a float has digits."""
 
-EXACT = 2**53
-"""Integers up to here are floats, and the quotient of two is the float nearest to it."""
-
 DIGITS = 2**40
 """Bounds are decimals up to so many of their last digit; others are floats as they are."""
 
@@ -112,7 +109,8 @@ def lines(low: float, high: float, places: Indices, parts: int | Indices) -> Val
     if both is None:
         return low + (high - low) * (places / parts)
     first, span, unit = both
-    if max(abs(first) + span, unit) * int(np.max(parts, initial=1)) > EXACT:
+    # Integers up to there are floats, and the quotient of two is the float nearest to it.
+    if max(abs(first) + span, unit) * int(np.max(parts, initial=1)) > 2**53:
         places, parts = np.asarray(places, object), np.asarray(parts, object)
     return np.asarray((first * parts + span * places) / (unit * parts), dtype=np.float64)
 

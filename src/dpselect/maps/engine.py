@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from dpselect import tables
-from dpselect._numbers import EXACT, decimals
+from dpselect._numbers import decimals
 from dpselect._optional import nw
 from dpselect.maps.box import RECTANGLES_AT_ONCE, Box, Outside
 from dpselect.maps.counting import Counts
@@ -23,6 +23,7 @@ from dpselect.tables.collecting import with_positions
 from dpselect.tables.engine import engine_of
 from dpselect.tables.groups import GROUP
 from dpselect.typing import Indices, Values
+from dpselect.validation import EXACT
 
 
 class EngineCounts(Counts):
