@@ -356,11 +356,7 @@ class PersonKeys:
             return tables.collect(rows, source, most=most, order_by=order_by)
 
         found = [
-            collected(
-                part.group_by(*by)
-                .agg(nw.len().alias("people"))
-                .filter(nw.col("people") >= least)
-            )
+            collected(engine_of(part).grouped(by, "people").filter(nw.col("people") >= least))
             for part in self._passes()
         ]
         if len(found) == 1:
@@ -487,11 +483,12 @@ def _opened(
         return rows, {VALUE: kind}, {}
     users = {} if asked.cap is None else {asked.cap.user: USER}
     wanted = [*asked.columns, *asked.by, *users]
-    frame = tables.check_columns(data, plain=wanted).select(*dict.fromkeys(wanted))
+    frame = tables.check_columns(data, plain=wanted)
     types = tables.schema(frame, data)
-    kinds = {name: Kind.of_names(types[name], name) for name in types}
+    kinds = {name: Kind.of_names(types[name], name) for name in wanted}
     if isinstance(frame, nw.LazyFrame):
         return frame, kinds, {}
+    frame = frame.select(*dict.fromkeys(wanted))
     # Keys of several columns are written as text.
     is_one = len(asked.columns) == 1 and not asked.missing
     names = users | ({asked.columns[0]: _KEY} if is_one else {})

@@ -75,8 +75,7 @@ class EngineCounts(Counts):
 
 def _grouped(cells: nw.LazyFrame[Any], names: Sequence[str], most: int) -> list[Indices]:
     """Return the groups by some columns of positions, and their numbers of rows."""
-    grouped = cells.group_by(*names).agg(nw.len().alias("count"))
-    table = tables.collect(grouped, cells, most=most)
+    table = tables.collect(engine_of(cells).grouped(names, "count"), cells, most=most)
     return [table[name].astype(np.int64) for name in (*names, "count")]
 
 

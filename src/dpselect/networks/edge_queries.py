@@ -417,7 +417,7 @@ def _ego_edges(found: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
 def _of_each_node(rows: nw.LazyFrame[Any], count: str) -> nw.LazyFrame[Any]:
     """Return every ``node`` that is in a row, and the number of its rows by another name."""
     rows = engine_of(rows).joined("node")
-    return rows.group_by("node").agg(nw.len().alias(count))
+    return engine_of(rows).grouped(["node"], count)
 
 
 def _both_directions(edges: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:

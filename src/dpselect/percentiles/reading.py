@@ -532,7 +532,7 @@ def _counts_there(
         if groups is not None:
             place += nw.col(GROUP).cast(nw.Int64) * size
         some = placed.select(place.fill_null(MISSING).alias("place"))
-        counted = some.group_by("place").agg(nw.len().alias("count"))
+        counted = engine_of(some).grouped(["place"], "count")
         part = tables.collect(counted, data, most=(size + 1) * (groups or 1))
         found.append((tables.counts(part["place"]), tables.counts(part["count"])))
     places, counts = map(np.concatenate, zip(*found, strict=True))

@@ -120,6 +120,10 @@ class Engine:
         value = nw.col(column).cast(nw.Float64)
         return nw.when(~value.is_nan()).then(value)
 
+    def grouped(self, by: Sequence[str], name: str) -> nw.LazyFrame[Any]:
+        """Return the different rows of some columns, and how many there are of each."""
+        return self.table.lazy().group_by(*by).agg(nw.len().alias(name))
+
     def hashed(self, column: str) -> Any:  # noqa: ANN401 -- a frame of narwhals
         """Return the table with the integers of the first digits of hashes of texts."""
 
@@ -394,6 +398,11 @@ class Spark(Remote):
         every = self.f.array(*self.native.columns)
         return nw.from_native(self.native.select(self.f.explode(every).alias(name)))
 
+    def grouped(self, by: Sequence[str], name: str) -> nw.LazyFrame[Any]:
+        # narwhals would ask a server for the columns of these rows, and of their groups.
+        grouped = self.native.groupBy(*by).agg(self.f.count("*").alias(name))
+        return nw.from_native(grouped)
+
     def literals(self, values: Sequence[Any]) -> Sequence[Any]:
         # It has no other integers, and years without leading zeros are not read by Java.
         values = [one for one in values if not isinstance(one, int) or -(2**63) <= one < 2**63]
@@ -450,6 +459,8 @@ def engine_of(table: Frame) -> Engine:
 
 def distinct(rows: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
     """Return the rows that differ; ``unique`` would sort and number those of an engine."""
+    if (engine := engine_of(rows)).f is not None:
+        return nw.from_native(engine.native.distinct())
     names = rows.collect_schema().names()
     return rows.group_by(*names).agg(nw.len().alias(f"{max(names)} times")).select(*names)
 
