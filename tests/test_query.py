@@ -341,6 +341,8 @@ def test_a_value_within_too_many_others_is_refused():
         dp.TopKeys(k=1, candidates=nested(10**5), epsilon=1.0, neighbours="add-remove")
     with pytest.raises(ParameterError):
         dp.Query.from_json("[" * 10**5)
+    with pytest.raises(ParameterError, match="JSON object"):
+        dp.Query.from_json('{"dpselect": 1, "dpselect": 1}')
 
 
 @pytest.mark.parametrize("where", ["k", "candidates", "epsilon", "column"])

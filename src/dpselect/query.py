@@ -421,7 +421,7 @@ class Query(ABC, Generic[Out]):
             ParameterError: As for ``from_dict``, or it is not a JSON object.
         """
         try:
-            found = json.loads(text)
+            found = json.loads(text, object_pairs_hook=writing.once)
         except (ValueError, RecursionError):
             found = None
         if not isinstance(found, dict):

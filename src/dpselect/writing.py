@@ -25,7 +25,7 @@ from math import isfinite
 from textwrap import indent
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args, get_origin
 
-from dpselect.errors import ParameterError
+from dpselect.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -320,6 +320,16 @@ def _length(ends: object) -> int:
         return 0
     # Of more than 2**63 Python does not say the length.
     return max(0, -((made.start - made.stop) // made.step))
+
+
+def once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object that is read from JSON, in which no key stands twice."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(one for one in found if names.count(one) > 1)
+        raise DataError(f"the key {twice!r} stands twice in an object of JSON")
+    return found
 
 
 def from_json(name: str, value: object) -> Any:  # noqa: ANN401 -- of any field

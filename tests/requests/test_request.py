@@ -107,6 +107,7 @@ def test_without_a_ledger_the_budget_is_the_price(clinic):
         ("epsilon = 50.0", "epsilon = -1.0", "11:", "epsilon must be finite and > 0"),
         ('"median"', '"a/b"', "8:", "a name has at most 60 letters"),
         ("k = 1", "k =", "16:", "Invalid value"),
+        ("k = 1", "k = 1\nk = 2", "17:", "Cannot overwrite a value: this key is given twice"),
     ],
 )
 def test_an_error_is_one_line_with_that_of_its_key(clinic, old, new, line, said):

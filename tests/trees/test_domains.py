@@ -9,6 +9,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
+from dpselect.errors import DataError
 from dpselect.tables import Source
 from dpselect.tables.values import of_objects, of_values
 from dpselect.trees import (
@@ -181,6 +182,14 @@ def test_a_template_of_a_csv_file_reads_no_value(tmp_path):
 
     assert list(template["columns"]) == ["flag", "answer", "level", "mixed", "degrees"]
     assert template["columns"]["flag"] == {"values": [], "other": "other"}
+
+
+def test_a_key_that_stands_twice_is_refused(tmp_path):
+    path = tmp_path / "domains.json"
+    path.write_text('{"columns": {"a": {"values": [0, 1]}, "a": {"values": [2]}}}')
+
+    with pytest.raises(DataError, match="'a' stands twice"):
+        read_domains(path)
 
 
 def test_domains_are_of_the_dialect_that_is_stated_and_of_no_times(tmp_path):

@@ -94,6 +94,12 @@ WORDS: dict[Any, str] = {
 READING = tuple(DEFAULTS)
 """Keys of [data] that say how a text file is written."""
 
+CURES = {
+    "Invalid value": ": a text needs quotes, and a number a digit before its point",
+    "Cannot overwrite a value": ": this key is given twice",
+}
+"""What is meant by errors of TOML."""
+
 _PLACE = re.compile(r"(?P<what>.*) \(at (?:line (?P<line>\d+).*|end of document)\)", re.DOTALL)
 
 
@@ -128,8 +134,7 @@ class Document:
         except tomllib.TOMLDecodeError as error:
             found = _PLACE.fullmatch(str(error))
             what = found["what"] if found else str(error)
-            if what == "Invalid value":
-                what += ": a text needs quotes, and a number a digit before its point"
+            what += CURES.get(what, "")
             line = (found and found["line"]) or text.count("\n") + 1
             raise ParameterError(f"{file}:{line}: {what}") from None
 

@@ -38,6 +38,7 @@ from dpselect.tables.kinds import Kind, is_missing, rounded
 from dpselect.tables.lists import text_of
 from dpselect.tables.values import ColumnValues, number, places_of, plain_value
 from dpselect.typing import Indices, Values
+from dpselect.writing import once
 
 OUTSIDE = -1
 """Code of a value that is outside of its domain and has nowhere to go."""
@@ -423,7 +424,7 @@ def read_domains(path: str | Path) -> dict[str, Any]:
             domain of a column is not filled in or is not a domain.
     """
     try:
-        given = json.loads(text_of(path, "a domains file"))
+        given = json.loads(text_of(path, "a domains file"), object_pairs_hook=once)
     except DataError as error:
         if Path(path).exists():
             raise
