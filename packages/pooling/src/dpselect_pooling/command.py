@@ -457,9 +457,10 @@ def _show(found: DesignComparison) -> None:
         else "fewest wrong answers that are left after retests (to 0.1), then fewest tests, "
         "which are pools and expected retests"
     )
+    positives = found.screening.n * found.screening.share
     output.console().print(
         f"best: {best_is}; transfers are of a sample into a pool (--max-transfers). Expected "
-        "numbers, simulated."
+        f"numbers, simulated; to call everybody negative has {positives:.2f} wrong."
     )
     further = (next_command(one, found.screening) for one in found.designs)
     if command := next(filter(None, further), None):
