@@ -420,8 +420,10 @@ class _Taken(Sensitivity):
     def take(self, positions: Indices) -> Sensitivity:
         return _Taken(self._whole, self._positions[positions])
 
-    def _local(self, distance: int) -> ArrayLike:
+    def _local(self, distance: int) -> Values:
         return self._of(self._whole.at(distance))
+
+    at = _local  # the whole is checked, and cut at its bounds and horizon
 
     def cumulative(self, distance: int | Indices) -> Values:
         upto = checked_distances(distance)

@@ -28,9 +28,6 @@ from dpselect.draws.exact import bits as source
 LARGEST_EPSILON = 1000.0
 """Above it a flip is as likely as at it: less than ``10^-434``."""
 
-PRECISION = 128
-"""Bits by which the chance of a flip may exceed its bound, relative to it."""
-
 DIGIT = 12
 """Bits of an exponent whose powers are in one table."""
 
