@@ -90,7 +90,7 @@ ROWS = [
     ABOVE("must be integers", data=Each(NO_QUERIES)),
     TOP("k must be an integer", k=SECOND),
     refusing(tables.Source, frame=USERS)("column_type", column_type={"v": "date"}),
-    DIALECT("encoding", encoding=Each(["rot13", "iso2022_jp", "unicode_escape"])),
+    DIALECT("encoding", encoding=Each(["rot13", "iso2022_jp", "unicode_escape", "idna"])),
     DIALECT("quote", quote="ab"),
     DIALECT("", quote=",", separator=","),
     DIALECT("", thousands="."),
@@ -99,4 +99,8 @@ ROWS = [
     DIALECT("header", header=("a", "a")),
     DIALECT("comment", comment=""),
     DIALECT("", skip_lines=-1),
+    DIALECT("missing", missing=Each([999, ["NA", 999]])),
+    DIALECT("must be a text", format=3),
+    DIALECT("must be a text", comment=b"#"),
+    DIALECT("column_type", column_type=["v"]),
 ]

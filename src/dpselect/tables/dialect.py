@@ -22,6 +22,9 @@ FieldType: TypeAlias = Literal["text", "number", "integer", "date", "time"]
 """What the fields of a column are."""
 
 FIELD_TYPES: tuple[FieldType, ...] = ("text", "number", "integer", "date", "time")
+TEXTS = ("format", "separator", "quote", "thousands", "date_format", "time_zone", "comment")
+"""Statements that are one text."""
+
 DECIMALS = (".", ",")
 WRITTEN: dict[str, tuple[str, str]] = {
     ".csv": (",", '"'),
@@ -112,6 +115,11 @@ class Dialect:
     def __post_init__(self) -> None:
         if not self.stated_dialect:
             return
+        for name in TEXTS:
+            if not isinstance(getattr(self, name), str | None):
+                raise ParameterError(f"`{name}` must be a text")
+        if not isinstance(self.column_type, Mapping):
+            raise ParameterError("`column_type` must be types by the names of columns")
         object.__setattr__(self, "missing", _texts("missing", self.missing))
         if not isinstance(self.header, bool):
             object.__setattr__(self, "header", _texts("header", self.header))
@@ -280,7 +288,8 @@ def _plain(value: Any) -> Any:  # noqa: ANN401 -- of any field
 
 
 def _texts(name: str, values: Sequence[str]) -> tuple[str, ...]:
-    texts = (values,) if isinstance(values, str) else tuple(values)
+    is_one = isinstance(values, str) or not isinstance(values, Iterable)
+    texts: tuple[Any, ...] = (values,) if is_one else tuple(values)
     if not all(isinstance(one, str) for one in texts):
         raise ParameterError(f"`{name}` must be texts")
     return texts
