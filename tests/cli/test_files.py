@@ -65,6 +65,11 @@ def test_a_dry_run_refuses_a_file_that_is_not_packed(run, rows):
 LOOKS = {
     "latin.csv": ("name,n\nMüller,1\nMöller,2\n", "latin-1", "--encoding cp1252"),
     "utf16.csv": ("name,n\nMüller,1\n", "utf-16", "--encoding 'utf-16'"),
+    "tabs.csv": ("name\tn\nAnn\t1'200\n", "utf-8", "\\\n             --separator '\\t'\n"),
+    "swiss.csv": ("name,n\nAnn,1'200\n", "utf-8", """--thousands ''"'"''"""),
+    "french.csv": ("name;n\nAnn;1\u202f200,5\n", "utf-8", "--decimal ',' \\\n"),
+    "no header.csv": ("Ann,1,2026-01-31\nBob,2,2026-02-01\n", "utf-8", "--header 'column_1,"),
+    "months.csv": ("name,n\nAnn,31JAN2026\n", "utf-8", "--date-format '%d%b%Y'"),
 }
 
 

@@ -7,6 +7,7 @@ file, to be copied into commands and policies, which then read every file by wha
 from __future__ import annotations
 
 import json
+import shlex
 from collections import Counter
 from dataclasses import replace
 from itertools import product
@@ -27,17 +28,28 @@ MOST = 1 << 20
 
 ENCODINGS = ("utf-8", "cp1252")
 DAYS = ("%d/%m/%y", "%m/%d/%y", "%d.%m.%y", "%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y", "%Y/%m/%d")
-FORMS = (*DAYS, "%Y%m%d", "%d-%b-%Y", *(f"{day} %H:%M" for day in DAYS))
+CLOCKS = ("%H:%M", "%H:%M:%S", "%I:%M %p")
+FORMS = (
+    *(*DAYS, "%Y%m%d", "%d-%b-%Y", "%d%b%Y", "%d %b %Y", "%b %d, %Y"),
+    *(f"{day} {clock}" for clock in CLOCKS for day in DAYS),
+)
+BLANKS = (".", " ", "\N{NO-BREAK SPACE}", "\N{NARROW NO-BREAK SPACE}")
+"""Marks of thousands beside decimal commas."""
+
 PLAIN: dict[str, Any] = {}
 KINDS: tuple[tuple[FieldType, dict[str, Any]], ...] = (
     *((kind, PLAIN) for kind in ("integer", "number", "date", "time")),
-    *(("time" if "%H" in form else "date", {"date_format": form}) for form in FORMS),
+    *(("time" if ":" in form else "date", {"date_format": form}) for form in FORMS),
     ("time", {"time_zone": "UTC"}),
     ("number", {"thousands": ","}),
     ("number", {"decimal": ","}),
-    ("number", {"decimal": ",", "thousands": "."}),
+    ("number", {"thousands": "'"}),
+    *(("number", {"decimal": ",", "thousands": mark}) for mark in BLANKS),
 )
 """Types of fields with what reads them, the plainest first."""
+
+TAB = r"\t"
+"""How a tab is typed."""
 
 MISSING = ("NA", "N/A", "NULL", "null", "nan", "-", ".", "n/a")
 
@@ -64,6 +76,13 @@ def look(file: str, **dialect: Any) -> None:
     found = tables.Source(file, **stated)
     rows: Any = tables.open_table(found).head(1000).lazy().collect().to_native()
     named = {name: _type_of(rows[name], found) for name in rows.columns}
+    typed = [name for name, (one, _) in named.items() if one not in {"text", "empty"}]
+    named_so = [_type_of(pl.Series([name]), found)[0] for name in typed]
+    if form.reads_lines and typed and "text" not in named_so:
+        # Names that are numbers and days are those of a record.
+        dialect["header"] = ",".join(f"column_{place + 1}" for place in range(rows.width))
+        look(file, **dialect)
+        return
     for _, more in named.values():
         stated = {**more, **stated}
     if form.is_text and "missing" not in stated:
@@ -74,8 +93,7 @@ def look(file: str, **dialect: Any) -> None:
         {
             "not private": "this shows records; it is for who may read the file",
             "format": form.name,
-            "options": " ".join(_words(name, value) for name, value in stated.items())
-            or "none",
+            "options": " \\\n".join(_words(*one) for one in stated.items()) or "none",
             "columns": "\n".join(f"{name}: {one}" for name, (one, _) in named.items()),
             "first rows": "\n".join(
                 " | ".join(map(str, row)) for row in rows.head(LINES).rows()
@@ -118,12 +136,13 @@ def domains(
 def _fitting(source: Source, kind: str, stated: dict[str, Any]) -> dict[str, Any]:
     """Return the dialect by which most lines have as many fields as the header."""
     from dpselect.tables.dialect import WRITTEN
+    from dpselect.tables.text import unpacked
 
     source.check_there()
     raw = source.files()[0]
-    if kind not in WRITTEN or raw.suffix.lower() in {".gz", ".zst"}:
+    if kind not in WRITTEN:
         return stated
-    with raw.open("rb") as opened:
+    with unpacked(raw) as opened:
         head = opened.read(MOST)
     if "encoding" not in stated:
         stated |= _encoding(head)
@@ -199,5 +218,7 @@ def _type_of(fields: Any, dialect: Dialect) -> tuple[str, dict[str, Any]]:
 
 def _words(name: str, value: Any) -> str:
     texts = ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
-    shown = texts.replace("\t", "\\t")
-    return f"{flag(name)} {shown if shown.isalnum() else repr(shown)}"
+    shown = texts.replace("\t", TAB)
+    # A comma alone needs no marks in a shell, but reads better in them.
+    plain = shown.isalnum() or "'" in shown
+    return f"{flag(name)} " + (shlex.quote(shown) if plain else f"'{shown}'")

@@ -261,14 +261,17 @@ def cleaned(field: pl.Expr, dialect: Dialect) -> pl.Expr:
     return field.replace(["", *dialect.missing], None)
 
 
+def unpacked(file: Path) -> Any:  # noqa: ANN401 -- a file of bytes
+    """Open a file, without compression."""
+    suffix = file.suffix.lower()
+    read: Any = _zstandard().open if suffix == ".zst" else gzip.open
+    return read(file, "rb") if suffix in {".gz", ".zst"} else file.open("rb")
+
+
 @contextmanager
 def opened(file: Path, dialect: Dialect) -> Iterator[Lines]:
     """Open a file while the block runs, without compression and the lines to skip."""
-    suffix = file.suffix.lower()
-    read: Any = gzip.open if suffix == ".gz" else open
-    if suffix == ".zst":
-        read = _zstandard().open
-    with read(file, "rb") as held:
+    with unpacked(file) as held:
         lines = Lines(held, dialect)
         for _ in range(dialect.skip_lines):
             lines.line()
