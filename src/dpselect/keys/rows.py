@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
@@ -25,7 +25,7 @@ from dpselect.query import ANYTHING, Columns, Released
 from dpselect.tables.engine import distinct, engine_of
 from dpselect.tables.groups import listed_groups
 from dpselect.tables.kinds import KeyColumns, Kind, check_parts, checked_names, is_missing
-from dpselect.tables.opening import are_in_header, unreadable
+from dpselect.tables.opening import kinds_of, unreadable
 from dpselect.tables.people import USER, PeopleCap, changes, codes_in, people_cap
 from dpselect.tables.values import is_listed, names_of_frame, names_of_values
 from dpselect.typing import Indices
@@ -122,14 +122,15 @@ class KeyRows:
         Raises:
             ColumnError, DataError, ParameterError: As for ``read``.
         """
-        persons = [] if self.cap is None else [self.cap.user]
-        if not are_in_header(data, plain=[*self.columns, *self.by, *persons]):
+        if not self.columns:
             self.read(data)
             return
         for names, listed in ((self.columns, self.candidates or ()), (self.by, self.groups)):
-            keys = KeyColumns(names, (Kind.TEXT,) * len(names), self.missing)
+            keys = KeyColumns(names, kinds_of(data, names), self.missing)
             for one in listed:
                 keys.encode(one)
+        if self.cap is not None:
+            self.cap.check(data)
 
     def read(self, data: object) -> PersonKeys:
         """Return the keys that are counted; of a lazy frame or a path no row is read yet.
@@ -352,13 +353,9 @@ class PersonKeys:
             keys = np.flatnonzero(people >= least)
             return {_KEY: keys, "people": people[keys]}
 
-        def collected(rows: nw.LazyFrame[Any]) -> dict[str, Any]:
-            return tables.collect(rows, source, most=most, order_by=order_by)
-
-        found = [
-            collected(engine_of(part).grouped(by, "people").filter(nw.col("people") >= least))
-            for part in self._passes()
-        ]
+        collected = partial(tables.collect, data=source, most=most, order_by=order_by)
+        grouped = [engine_of(part).grouped(by, "people") for part in self._passes()]
+        found = [collected(one.filter(nw.col("people") >= least)) for one in grouped]
         if len(found) == 1:
             return found[0]
         parts = [{name: column.tolist() for name, column in one.items()} for one in found]
@@ -505,10 +502,7 @@ def kind_in(data: object, column: str | None) -> Kind:
     if column is None:
         # What declares no type is text; a generator can be read once.
         return Kind.TEXT if is_listed(data) else _values(data)[1]
-    if are_in_header(data, plain=[column]):
-        return Kind.TEXT
-    frame = tables.check_columns(data, plain=[column])
-    return Kind.of_names(tables.schema(frame, data)[column], column)
+    return kinds_of(data, [column])[0]
 
 
 def _values(data: object) -> tuple[nw.LazyFrame[Any], Kind]:

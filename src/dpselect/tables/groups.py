@@ -42,8 +42,8 @@ from dpselect.plan import Plan, Spend
 from dpselect.query import Design
 from dpselect.release import Release
 from dpselect.tables.engine import engine_of
-from dpselect.tables.kinds import KeyColumns, Kind, check_parts, checked_names
-from dpselect.tables.opening import are_in_header
+from dpselect.tables.kinds import KeyColumns, check_parts, checked_names
+from dpselect.tables.opening import kinds_of
 from dpselect.tables.people import USER, PeopleCap, changed_rows, people_cap
 
 GROUPS_SHARE = 0.2
@@ -280,11 +280,7 @@ class Groups:
         Raises:
             ColumnError: A column is missing, or of a type that groups cannot have.
         """
-        if are_in_header(data, plain=self.by):
-            return KeyColumns(self.by, (Kind.TEXT,) * len(self.by))
-        types = tables.schema(tables.check_columns(data, plain=list(self.by)), data)
-        kinds = {name: Kind.of_names(types[name], name) for name in self.by}
-        return KeyColumns.of(self.by, kinds)
+        return KeyColumns(self.by, kinds_of(data, self.by))
 
     def check(self, data: object) -> None:
         """Check the columns of groups and persons; no row is read.

@@ -159,6 +159,19 @@ def are_in_header(
     return False
 
 
+def kinds_of(data: object, names: Sequence[str]) -> tuple[Kind, ...]:
+    """Return what columns of keys, groups or persons hold; no row is read.
+
+    Raises:
+        ColumnError: One is missing, or of a type that these cannot have.
+        DataError: As for ``open_table``.
+    """
+    if are_in_header(data, plain=names):
+        return (Kind.TEXT,) * len(names)
+    types = schema(check_columns(data, plain=names), data)
+    return tuple(Kind.of_names(types[name], name) for name in names)
+
+
 def _cure(kind: object, column: str) -> str:
     """Return how a column of a type becomes one of numbers, row by row; nothing if not."""
     cures: dict[Any, str] = {

@@ -55,14 +55,14 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dpselect import tables, validation
+from dpselect import validation
 from dpselect._optional import nw, pl
 from dpselect.errors import ParameterError, replaced
 from dpselect.neighbours import Neighbours
 from dpselect.passes import query
 from dpselect.tables.engine import distinct as distinct_rows, engine_of
 from dpselect.tables.kinds import Kind, named
-from dpselect.tables.opening import are_in_header, unreadable
+from dpselect.tables.opening import kinds_of, unreadable
 from dpselect.tables.values import lowest_of
 from dpselect.typing import Indices
 
@@ -133,10 +133,7 @@ class PeopleCap:
         Raises:
             ColumnError: The column is missing, or persons cannot be of its type.
         """
-        if are_in_header(data, plain=[self.user]):
-            return
-        table = tables.check_columns(data, plain=[self.user])
-        Kind.of_names(tables.schema(table, data)[self.user], self.user)
+        kinds_of(data, [self.user])
 
     def persons(self, types: nw.Schema) -> nw.Expr:
         """Return the persons of a table as the column ``user``; null where one is missing.

@@ -159,9 +159,9 @@ class EngineCounts(Counts):
 
     def _tallied(self, keys: nw.LazyFrame[Any], *shape: int) -> Indices:
         """Return how often each key occurs, as an array; null is not counted."""
-        counted = keys.group_by(KEY).agg(nw.len().alias("count"))
-        most = min(prod(shape), self._most * len(self._names)) + 1
-        table = tables.collect(counted, self._data, most=int(most))
+        most = int(min(prod(shape), self._most * len(self._names))) + 1
+        counted = engine_of(keys).grouped([KEY], "count")
+        table = tables.collect(counted, self._data, most=most)
         known = np.array([key is not None for key in table[KEY].tolist()], dtype=bool)
         out = np.zeros(prod(shape), np.int64)
         out[counts(table[KEY][known])] = counts(table["count"][known])

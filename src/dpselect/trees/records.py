@@ -232,13 +232,12 @@ class Rows:
         if self.label is not None and (in_file or tables.is_lazy(data)):
             from dpselect.trees.engine import EngineCounts
 
-            persons = () if self.users is None else (self.users.user,)
+            persons = [] if self.users is None else [self.users.user]
             named = [*self.schema.names, self.label, *persons]
-            if are_in_header(data, plain=named):
-                return
-            tables.check_columns(data, plain=named)
-            if tables.is_lazy(data) or not tables.Source.of(data).is_csv:
-                EngineCounts(data, self.label, self.schema, self.users, inf)
+            if not are_in_header(data, plain=named):
+                tables.check_columns(data, plain=named)
+                if tables.is_lazy(data) or not tables.Source.of(data).is_csv:
+                    EngineCounts(data, self.label, self.schema, self.users, inf)
             return
         columns, labels = self._columns(data)
         for name, domain in self.schema.named.items():
