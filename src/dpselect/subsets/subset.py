@@ -53,8 +53,7 @@ class SubsetRelease(Release[Any]):
     def released(self) -> dict[str, Any]:
         """Return all that was released, as plain Python values by name."""
         wrong, missing = map(three, self.errors)
-        expected = {"expected_wrong": wrong, "expected_missing": missing}
-        return {**super().released(), **expected}
+        return {**super().released(), "expected_wrong": wrong, "expected_missing": missing}
 
     @property
     def facts(self) -> dict[str, object]:
@@ -162,7 +161,9 @@ class Subset(Query[SubsetRelease]):
             raise ParameterError(f"`scheme` {self.scheme!r} {has} `beta`")
         if self.failure > 0 and self.scheme != "optimal":
             raise ParameterError(f"`failure` goes with `scheme` 'optimal', not {self.scheme!r}")
-        return self._of_private_size() if self.d is None else self._of_public_size(self.d)
+        sized = self._of_private_size() if self.d is None else self._of_public_size(self.d)
+        plan, retrieval = sized
+        return SubsetDesign(plan=plan, rows=self._members(), retrieval=retrieval)
 
     def _members(self) -> Members:
         validation.different_columns(column=self.column, label=self.label)
@@ -182,7 +183,7 @@ class Subset(Query[SubsetRelease]):
             )
         return Members(self.n, self.column, frozenset(map(str, words)), self.label)
 
-    def _of_public_size(self, d: int) -> SubsetDesign:
+    def _of_public_size(self, d: int) -> tuple[Plan, Retrieval]:
         validation.at_least("d", d, 0, self.n)
         union = self.scheme == "union"
         most = self.n if union else min(d, self.n - d)
@@ -192,21 +193,18 @@ class Subset(Query[SubsetRelease]):
         epsilon = validation.within("epsilon", self.epsilon, 0, LARGEST_EPSILON)
         found = Retrieval(self.scheme, self.n, d, epsilon, self.beta or 0, self.failure)
         delta = found.delta(epsilon, RELATIVE_ERROR)
-        return SubsetDesign(
-            plan=Plan(
-                mechanism=self._label,
-                spends=(Spend("the subset", epsilon, delta=delta),),
-                epsilon=epsilon,
-                delta=delta,
-                neighbours=Neighbours.SWAP,
-                public=(PEOPLE, "the number of members"),
-                error=found.error(),
-            ),
-            rows=self._members(),
-            retrieval=found,
+        plan = Plan(
+            mechanism=self._label,
+            spends=(Spend("the subset", epsilon, delta=delta),),
+            epsilon=epsilon,
+            delta=delta,
+            neighbours=Neighbours.SWAP,
+            public=(PEOPLE, "the number of members"),
+            error=found.error(),
         )
+        return plan, found
 
-    def _of_private_size(self) -> SubsetDesign:
+    def _of_private_size(self) -> tuple[Plan, Retrieval]:
         if self.scheme != "pure":
             raise ParameterError(f"`scheme` {self.scheme!r} needs a public `d`")
         epsilon = validation.positive("epsilon", self.epsilon)
@@ -217,17 +215,14 @@ class Subset(Query[SubsetRelease]):
             raise ParameterError("`size_share` of `epsilon` must be at least 2^-49")
         if rest > LARGEST_EPSILON:
             raise ParameterError(f"`epsilon` for the subset must be at most {LARGEST_EPSILON}")
-        return SubsetDesign(
-            plan=Plan(
-                mechanism="pure at a noisy size",
-                spends=(Spend("the number of members", part), Spend("the subset", rest)),
-                epsilon=epsilon,
-                neighbours=Neighbours.SUBSTITUTE,
-                public=(PEOPLE,),
-            ),
-            rows=self._members(),
-            retrieval=Retrieval("pure", self.n, 0, rest, scale=scale_for(part)),
+        plan = Plan(
+            mechanism="pure at a noisy size",
+            spends=(Spend("the number of members", part), Spend("the subset", rest)),
+            epsilon=epsilon,
+            neighbours=Neighbours.SUBSTITUTE,
+            public=(PEOPLE,),
         )
+        return plan, Retrieval("pure", self.n, 0, rest, scale=scale_for(part))
 
     @property
     def _label(self) -> str:
@@ -323,7 +318,6 @@ class SubsetDesign(Design[SubsetRelease]):
             if scale is not None:
                 [noisy] = discrete_laplace(np.array([len(members)]), scale)
                 retrieval = replace(retrieval, d=min(max(int(noisy), 0), self.rows.n))
-            drawn = retrieval.draw(members)
-            return SubsetRelease(tuple(names[person] for person in drawn), plan)
+            return SubsetRelease(tuple(names[one] for one in retrieval.draw(members)), plan)
 
         return draw
