@@ -24,8 +24,8 @@ from dpselect.draws.above_threshold import Runs
 from dpselect.draws.exact.leading_zeros import spans
 from dpselect.draws.exact.selection import Rows
 from dpselect.percentiles.candidates import UNKNOWN, Range, places_of
-from dpselect.percentiles.choice import AfterCount, size_of
-from dpselect.percentiles.methods import ByRank, Draws, Method, OneByOne
+from dpselect.percentiles.choice import AfterCount
+from dpselect.percentiles.methods import Draws
 from dpselect.percentiles.reading import Counts, counts_of
 from dpselect.typing import Indices, Values
 from dpselect.writing import digits, lines
@@ -56,8 +56,8 @@ class Simulated(Draws):
         self.rng = rng
 
     def largest(self, scores: Rows, epsilon: float) -> Indices:
-        # What is further below the best is never drawn: the probability is below 1e-17.
-        [first], [end] = scores.near(np.array([80 / epsilon]))
+        # What is further below the best is never drawn: the probability is below 1e-10.
+        [first], [end] = scores.near(np.array([50 / epsilon]))
         row, place = spans(first, end - first)
         noisy = scores.at(row, place) * (epsilon / 2) + self.rng.exponential(size=row.size)
         every = np.arange(scores.shape[0])
@@ -224,21 +224,5 @@ def _errors(design: PercentilesDesign, shaped: Iterable[Shaped], probability: fl
 def simulated(method: AfterCount, counts: Counts, rng: np.random.Generator) -> Values:
     """Return simulated values, shape ``(times, m)``, from the counts of one group."""
     times = int(np.clip(AT_ONCE // method.points.size, LEAST, MOST))
-    by = Simulated(rng)
-    numbers = by.laplace(counts.numbers.repeat(times), method.scale)
-    sizes = size_of(numbers)
-    found = [
-        _drawn(method.of_size(size), counts, numbers[sizes == size], by)
-        for size in sorted({*sizes.tolist()})
-    ]
-    return np.concatenate(found)
-
-
-def _drawn(method: Method, counts: Counts, records: Indices, by: Simulated) -> Values:
-    """Return as many draws as there are noisy numbers; by rank from the distribution."""
-    if isinstance(method, OneByOne):
-        return np.sort(np.hstack([_drawn(one, counts, records, by) for one in method.singles]))
-    if isinstance(method, ByRank):
-        law = method.probabilities(counts)
-        return by.rng.choice(method.points, (records.size, 1), p=law / law.sum())
-    return method.draw(counts.some(np.zeros_like(records)), records, by)
+    copies, by = counts.some(np.zeros(times, dtype=np.int64)), Simulated(rng)
+    return method.draw(copies, by.laplace(copies.numbers, method.scale), by)
