@@ -113,6 +113,8 @@ class Counts:
 
     def in_cells(self, edges: Indices) -> Counts:
         """Return the counts of cells between ascending edges, in place of candidates."""
+        if edges.size == self.candidates + 1:  # each is a cell
+            return self
         cell = edges.searchsorted(self.place, side="right") - 1
         is_first = np.ones(cell.size, dtype=np.bool_)
         is_first[1:] = (cell[1:] != cell[:-1]) | (self.group[1:] != self.group[:-1])
@@ -489,9 +491,7 @@ def _counts_here(rows: nw.LazyFrame[Any], starts: Values, data: object, groups: 
             runs, parts = _merged(runs, _runs(parts)), parts[:1]
 
     engine_of(placed).each(add, lambda: unreadable(data))
-    found = _merged(runs, _runs(parts))
-    places, counts = found["value"].to_numpy(), tables.counts(found["len"].to_numpy())
-    return _counts_at(places, counts, starts.size + 1, groups)
+    return _counts_at(_merged(runs, _runs(parts)), starts.size + 1, groups)
 
 
 def _runs(parts: list[pl.Series]) -> pl.DataFrame:
@@ -534,10 +534,9 @@ def _counts_there(
         some = placed.select(place.fill_null(MISSING).alias("place"))
         counted = engine_of(some).grouped(["place"], "count")
         part = tables.collect(counted, data, most=(size + 1) * (groups or 1))
-        found.append((tables.counts(part["place"]), tables.counts(part["count"])))
-    places, counts = map(np.concatenate, zip(*found, strict=True))
-    order = np.argsort(places)
-    return _counts_at(places[order], counts[order], size, groups or 1).in_cells(edges)
+        known = {"value": tables.counts(part["place"]), "len": tables.counts(part["count"])}
+        found.append(pl.DataFrame(known))
+    return _counts_at(pl.concat(found).sort("value"), size, groups or 1).in_cells(edges)
 
 
 def _queries(
@@ -545,17 +544,20 @@ def _queries(
 ) -> tuple[list[nw.LazyFrame[Any]], Indices]:
     """Return queries that replace numbers by cells, and the first cell of each candidate.
 
-    Whole steps of the size of ``_parts`` are cells if there are any, since one expression has
-    them and engines plan it in no time. The product is exact, so no number leaves its cell.
+    If all starts are steps of the size of ``_parts``, cells are as many of these as they have
+    in common, since one expression has them and engines plan it in no time. The product is
+    exact, and halves of steps are far from where cells end, so no number leaves its cell.
     Else cells are looked up, in blocks of as many as an engine plans well.
     """
     number = nw.col(NUMBER)
     if parts := _parts(starts):
-        before = starts[0] * parts - 1
-        steps = (number.clip(before / parts, starts[-1]) * parts).floor() - before
-        cell = nw.when(~number.is_null()).then(steps).alias(NUMBER)
-        cells = np.concatenate([[0], starts * parts - before])
-        return [rows.with_columns(cell)], np.append(cells, cells[-1] + 1).astype(np.int64)
+        first = starts[0] * parts
+        cells = (starts * parts - first).astype(np.int64)
+        width = max(int(np.gcd.reduce(cells)), 1)
+        steps = (number.clip((first - 1) / parts, starts[-1]) * parts).floor() - first
+        cell = ((steps + 0.5) * (1 / width)).floor() + 1
+        placed = rows.with_columns(nw.when(~number.is_null()).then(cell).alias(NUMBER))
+        return [placed], np.concatenate([[0], cells // width + 1, [cells[-1] // width + 2]])
     queries = []
     for first in range(0, max(starts.size, 1), EDGES_AT_ONCE):
         some, block = rows, starts[first : first + EDGES_AT_ONCE]
@@ -576,8 +578,9 @@ def _parts(starts: Values) -> int:
     return parts if are_whole and parts * np.abs(starts).max() < MOST_PARTS else 0
 
 
-def _counts_at(places: Indices, counts: Indices, size: int, groups: int) -> Counts:
+def _counts_at(runs: pl.DataFrame, size: int, groups: int) -> Counts:
     """Return counts at ascending places, of so many in each group; -1 is a missing number."""
+    places, counts = runs["value"].to_numpy(), runs["len"].to_numpy()
     known = int(places.searchsorted(0))
     group = places[known:] // size
     missing = int(counts[:known].sum())
