@@ -25,7 +25,7 @@ from datetime import date, datetime, timedelta, tzinfo
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
-from math import ceil, inf, isfinite, lcm, log
+from math import ceil, inf, lcm, log
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -148,7 +148,7 @@ class Range:
                 "`lower` and `upper` are one float: beyond 2**53 floats are more than 1 apart; "
                 "subtract a public number from the column"
             )
-        if not first < last or not isfinite(last - first):
+        if not 0 < last - first < inf:
             raise ParameterError(
                 f"`upper` must be finite and above `lower`, got {first!r} to {last!r}"
             )

@@ -31,7 +31,6 @@ from dpselect.percentiles.reading import (
     checked_type,
     counts_of_groups,
     passes,
-    records_cap,
 )
 from dpselect.percentiles.release import PercentileRelease
 from dpselect.plan import Plan
@@ -40,6 +39,7 @@ from dpselect.tables.columns import Measure
 from dpselect.tables.groups import GroupedDesign, Groups, check_ungrouped, refuse_missing
 from dpselect.tables.kinds import checked_names
 from dpselect.tables.opening import are_in_header
+from dpselect.tables.people import people_cap
 from dpselect.typing import OnInvalid, Values
 from dpselect.writing import as_text, digits, six_digits
 
@@ -48,6 +48,10 @@ MOST_LISTED = 100_001
 
 RANKED_AT_ONCE = 2**26
 """Candidates, of all groups together, that are ranked at a time."""
+
+
+ASSUMED = validation.integers(1, validation.EXACT)
+"""The check of a number of records."""
 
 
 @query
@@ -147,7 +151,7 @@ class Percentiles(Query[PercentileRelease]):
     other: bool = False
     user: str | None = None
     max_per_user: int | None = None
-    assumed_records: Annotated[int | None, Claim(None, can_fail=False)] = None
+    assumed_records: Annotated[int | None, ASSUMED, Claim(None, can_fail=False)] = None
     interval: float | None = None
     interval_share: float | None = None
     epsilon: float
@@ -202,7 +206,9 @@ class Percentiles(Query[PercentileRelease]):
             return _grouped(self)
         check_ungrouped(self)
         relation = validation.table_neighbours(self.neighbours)
-        users = records_cap(self.column, self.user, self.max_per_user)
+        users = people_cap(self.user, self.max_per_user)
+        if users is not None and self.column is None:
+            raise validation.needs("user", "column", of="numbers")
         unit = self._unit()
         measure = Measure(unit.moment, self.minus)
         records = Records(relation, self.column, users, self.on_invalid, measure)
@@ -221,8 +227,6 @@ class Percentiles(Query[PercentileRelease]):
             left -= refined.epsilon
         listed = refined.first if refined is not None else np.asarray(points)
         method = AfterCount(percents, listed, records, left, len(points))
-        if self.assumed_records is not None:
-            validation.at_least("assumed_records", self.assumed_records, 1, validation.EXACT)
         more = tuple(one.spend for one in (refined, intervals) if one is not None)
         public = ["the candidates", "p"]
         if relation is Neighbours.SUBSTITUTE:

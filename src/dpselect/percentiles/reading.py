@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from dpselect import tables, validation
+from dpselect import tables
 from dpselect._optional import nw, pl
 from dpselect.draws.exact.leading_zeros import spans
 from dpselect.errors import ColumnError, DataError, missing_value
@@ -26,7 +26,7 @@ from dpselect.tables.engine import engine_of
 from dpselect.tables.groups import GROUP
 from dpselect.tables.kinds import float_type
 from dpselect.tables.opening import are_in_header, unreadable
-from dpselect.tables.people import PeopleCap, changed_rows, people_cap
+from dpselect.tables.people import PeopleCap, changed_rows
 from dpselect.tables.values import of_series
 from dpselect.typing import Indices, OnInvalid, Values
 from dpselect.validation import EXACT
@@ -207,20 +207,6 @@ def rank_bound(fraction: float, neighbours: Neighbours) -> float:
     ``|l - a(j - i)| ≤ m``, since ``-i ≤ l ≤ j``.
     """
     return 1.0 if neighbours is Neighbours.SUBSTITUTE else max(fraction, 1 - fraction)
-
-
-def records_cap(column: str | None, user: str | None, max_per_user: object) -> PeopleCap | None:
-    """Return the limit of public arguments, None if every record is a person of its own.
-
-    Raises:
-        ParameterError: One of two arguments that go together is missing, or out of range.
-    """
-    if user is None and max_per_user is None:
-        return None
-    cap = people_cap(user, max_per_user)
-    if column is None:
-        raise validation.needs("user", "column", of="numbers")
-    return cap
 
 
 def checked_column(data: object, column: str | None) -> str | None:

@@ -283,7 +283,7 @@ class PercentileRecord(Query[Release[Any]]):
     upper: float
     horizon: int = 1
     missing_as: float = 0.0
-    records: Annotated[int | None, Claim(None)] = None
+    records: Annotated[int | None, validation.integers(1, validation.EXACT), Claim(None)] = None
     epsilon: float
     mechanism: MechanismLike | None = None
     on_invalid: Annotated[OnInvalid, Claim("repair")] = "repair"
@@ -309,18 +309,13 @@ class PercentileRecord(Query[Release[Any]]):
         return ((self.column_named(), NOTHING), *label)
 
     def design(self) -> _RecordDesign:
-        for name in ("column", "label"):
-            if getattr(self, name) is not None:
-                validation.instance(name, getattr(self, name), str)
+        validation.different_columns(column=self.column, label=self.label)
         if self.label is not None and self.column is None:
             raise validation.needs("label", "column", of="values")
         named = "shifted" if self.mechanism is None else self.mechanism
         draw, facts = by_name(named, self.epsilon), _objective(self, np.zeros(1))
         # Noise on all scores is made for the number of records, which those that are read have.
         draw = draw if isinstance(draw, NoisySequence) else draw.for_objective(facts)
-        records = self.records
-        if records is not None:
-            records = validation.at_least("records", records, 1, validation.EXACT)
         return _RecordDesign(
             plan=Plan(
                 mechanism=str(draw),
@@ -331,7 +326,7 @@ class PercentileRecord(Query[Release[Any]]):
                     "the number, the order and the labels of the records", "p", "upper",
                     "horizon", f"that a missing value counts as {self.missing_as:g}",
                 ),
-                error=None if records is None else self._error(draw, records),
+                error=None if self.records is None else self._error(draw, self.records),
                 passes=1,
             ),
             exact=draw.exact,

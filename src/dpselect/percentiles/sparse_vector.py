@@ -69,8 +69,7 @@ import numpy as np
 
 from dpselect.draws import above_threshold
 from dpselect.draws.above_threshold import Runs
-from dpselect.draws.exact.noisy_counts import check_scale, scale_for
-from dpselect.errors import ParameterError
+from dpselect.draws.exact.noisy_counts import scale_for
 from dpselect.neighbours import Neighbours
 from dpselect.percentiles.methods import EXACT, Asked, Draws, Method
 from dpselect.percentiles.objectives import FIRST, RankScores, exact_fraction
@@ -107,11 +106,11 @@ class ByThreshold(Method):
         points: The candidates, increasing.
         records: How records are read.
         epsilon: In nats.
-        upwards: Whether the smallest candidate is visited first.
+        upwards: Whether the smallest candidate is visited first, as for the 100th percentile.
         assumed: About how many records there are.
 
     Raises:
-        ParameterError: ``epsilon`` is too small, or the 100th percentile is sought downwards.
+        ParameterError: ``epsilon`` is too small.
     """
 
     p: float
@@ -122,9 +121,7 @@ class ByThreshold(Method):
     assumed: float
 
     def __post_init__(self) -> None:
-        if self.share == 0:
-            raise ParameterError("the 100th percentile is sought upwards")
-        _ = self.scales
+        _ = self.scales  # which checks epsilon
 
     @cached_property
     def share(self) -> Fraction:
@@ -228,9 +225,6 @@ class InParts(Asked[Values], Method):
     """
 
     assumed: float
-
-    def __post_init__(self) -> None:
-        check_scale(self.scale_of(INNER))
 
     def scale_of(self, share: float) -> float:
         """Scale of the noise for a share of epsilon."""
