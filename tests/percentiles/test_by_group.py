@@ -9,6 +9,7 @@ import pytest
 from scipy.stats import chisquare
 
 import dpselect as dp
+from dpselect.budget.words import facts_of
 from dpselect.draws.exact import selection
 from dpselect.draws.exact.selection import largest_of_each
 from dpselect.percentiles.prediction import Simulated
@@ -123,6 +124,15 @@ def test_a_number_of_rows_that_may_be_noise_alone_is_printed_as_a_bound():
     assert numbers.shown()["records, noisy"] == [least, f"at most {least - 1}"]
     assert numbers.to_frame()["records"].to_list() == [least, -4]
     assert f"within {least - 1} with probability 0.95" in str(numbers)
+
+
+def test_a_ledger_says_how_many_rows_there_are_about():
+    budget = dp.Budget(1.0, neighbours=ADDED)
+    query = dp.Percentiles(p=50, upper=9, step=1, epsilon=1.0, neighbours=ADDED)
+    release = query.release([5] * 900, budget=budget)
+    [entry] = budget.entries
+
+    assert facts_of(entry, budget.totals)["rows"] == release.facts["rows"]
 
 
 def test_groups_in_which_no_number_is_missing_raise_nothing():

@@ -145,6 +145,7 @@ def amounts(of: Totals | Pot | Entry | Plan) -> str:
 def facts_of(entry: Entry, totals: Totals) -> dict[str, str]:
     """Return what a ledger knows of a release beside its table; texts may be empty."""
     whole: Mapping[str, Any] = entry.question
+    answer: Mapping[str, Any] = entry.answer or {}
     back = f" ({entry.refunded:.6g} of it given back)" if entry.refunded else ""
     share = f"the share of {entry.share or 'all others'}" if totals.shares else ""
     steps = [
@@ -153,7 +154,8 @@ def facts_of(entry: Entry, totals: Totals) -> dict[str, str]:
     ]
     return {
         "answer": "" if entry.shown else answer_of(entry),
-        "interval": str((entry.answer or {}).get("meaning") or ""),
+        "rows": str(answer.get("rows") or ""),
+        "interval": str(answer.get("meaning") or ""),
         "question": ", ".join(asked(entry)),
         "source": ", ".join(filter(None, [entry.source, entry.source_version])),
         "rows where": " and ".join((whole.get("arguments") or {}).get("where") or ()),

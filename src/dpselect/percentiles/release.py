@@ -46,14 +46,7 @@ class PercentileRelease(Release[Any]):
         interval, and of noise alone, there is none.
         """
         asked: Any = self.plan.query
-        known = {"values": asked.ends_early}
-        within = f"within {self.records_error:,} with probability 0.95"
-        if isinstance(self.records, tuple):
-            known["rows"] = f"noisy numbers of each group: {within}, each"
-        elif (rows := self._counted(self.records)) == self.records:
-            known["rows"] = f"about {rows:,} ({within})"
-        else:
-            known["rows"] = f"{rows} with probability 0.95"
+        known = {"values": asked.ends_early, "rows": self._rows_said}
         if self.groups is None and asked.upper is not None and asked.upper in self.answer:
             known["range"] = f"values above {as_text(asked.upper)} count as it"
         usable = [one for one in self._numbers if any(self._method.are_usable(one))]
@@ -89,6 +82,17 @@ class PercentileRelease(Release[Any]):
         """The noisy number of each group."""
         return self.records if isinstance(self.records, tuple) else (self.records,)
 
+    @property
+    def _rows_said(self) -> str:
+        """The noisy number of records with its error, in words."""
+        within = f"within {self.records_error:,} with probability 0.95"
+        if isinstance(self.records, tuple):
+            return f"noisy numbers of each group: {within}, each"
+        rows = self._counted(self.records)
+        if isinstance(rows, str):
+            return f"{rows} with probability 0.95"
+        return f"about {rows:,} ({within})"
+
     def _counted(self, number: int) -> int | str:
         """A noisy number as people read it: one that may be noise alone says what it bounds."""
         error = self.records_error
@@ -112,7 +116,7 @@ class PercentileRelease(Release[Any]):
         """Return all that was released, as plain Python values by name."""
         more = {} if self.chosen is None else {"chosen": self.chosen}
         records = self.records if self.groups is None else list(self._numbers)
-        return {**super().released(), **more, "records": records}
+        return {**super().released(), **more, "records": records, "rows": self._rows_said}
 
     @property
     def by_group(self) -> Mapping[Hashable, tuple[float, ...]]:
