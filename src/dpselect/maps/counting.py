@@ -27,7 +27,6 @@ from dpselect.typing import Indices, Values
 
 if TYPE_CHECKING:
     import narwhals as nw
-    import polars as pl
 
 MOST_RECORDS = 2**31
 """Up to here the rounding that sensitivities allow for covers every count."""
@@ -168,7 +167,7 @@ class StreamedPoints(Counts):
     def _sum(self, count: Callable[[Points], Array], found: Array) -> Array:
         """Return an array to which what is counted of all parts was added."""
 
-        def add(part: pl.DataFrame) -> None:
+        def add(part: Any) -> None:  # noqa: ANN401 -- a frame of polars
             points = Points(part["x"].to_numpy(), part["y"].to_numpy(), self.box)
             np.add(found, count(points), out=found)
 

@@ -102,11 +102,14 @@ def unit(crs: str | None) -> tuple[str, float | None]:
     """
     if crs is None:
         return "coordinate units", None
-    system = None if crs.upper() in GEOGRAPHIC else _looked_up(crs)
-    if crs.upper() in GEOGRAPHIC or (system is not None and system.is_geographic):
+    if crs.upper() in GEOGRAPHIC:
         return DEGREES, None
-    if system is None:
+    try:
+        system = described(crs)
+    except MissingDependencyError:
         return f"units of {crs}", None
+    if system.is_geographic:
+        return DEGREES, None
     axis = system.axis_info[0]
     return str(axis.unit_name), float(axis.unit_conversion_factor)
 
@@ -137,13 +140,6 @@ def check_same(stated: object, crs: str) -> None:
             f"the points are in {described(stated).to_string()} and the `bounds` in {crs}: "
             "transform the points with to_crs first"
         )
-
-
-def _looked_up(crs: str) -> Any:  # noqa: ANN401 -- pyproj may be absent
-    try:
-        return described(crs)
-    except MissingDependencyError:
-        return None
 
 
 GEO = {".geoparquet", ".gpkg", ".geojson", ".shp", ".fgb"}
@@ -181,8 +177,8 @@ def crs_of(path: Path) -> str | None:
         MissingDependencyError: pyproj or pyogrio, which geopandas brings, is not installed.
     """
     if path.suffix.lower() not in PARQUET_LIKE:
-        pyogrio, layer = needed("pyogrio", extra="geo"), _layer(path)
-        stated = _read(path, lambda: pyogrio.read_info(path, layer=layer)["crs"])
+        pyogrio = needed("pyogrio", extra="geo")
+        stated = _read(path, lambda: pyogrio.read_info(path, layer=_layer(path))["crs"])
     else:
         known = _metadata(path)
         # What is not stated there is the default of the format.
@@ -215,8 +211,7 @@ def geometries(path: Path) -> Any:  # noqa: ANN401 -- geopandas has no types
     geopandas = needed("geopandas", extra="geo")
     if path.suffix.lower() in PARQUET_LIKE:
         return _read(path, lambda: geopandas.read_parquet(path))
-    layer = _layer(path)
-    return _read(path, lambda: geopandas.read_file(path, layer=layer))
+    return _read(path, lambda: geopandas.read_file(path, layer=_layer(path)))
 
 
 def _layer(path: Path) -> str:
@@ -225,15 +220,10 @@ def _layer(path: Path) -> str:
     Raises:
         DataError: There are others, or none.
     """
-    pyogrio = needed("pyogrio", extra="geo")
-    names: list[str] = [
-        name for name, kind in _read(path, lambda: pyogrio.list_layers(path)) if kind
-    ]
+    every = _read(path, lambda: needed("pyogrio", extra="geo").list_layers(path))
+    names: list[str] = [name for name, kind in every if kind]
     if len(names) != 1:
-        raise DataError(
-            f"{path} has {len(names)} layers of geometries: write the one to read to a file, "
-            "or give the frame of geopandas.read_file(..., layer=...)"
-        )
+        raise DataError(f"{path} has {len(names)} layers: write the one to read to a file")
     return names[0]
 
 

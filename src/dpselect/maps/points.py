@@ -152,7 +152,7 @@ class PointRows:
         box = self.held_by(data).box
         if self.x is None or self.y is None:
             self.check(data)
-            return Points(*box.locate(*_without_columns(data, box), outside=self.outside), box)
+            return Points(*box.locate(*_without_columns(data), outside=self.outside), box)
         located = self._located(data, box)
         engine = engine_of(located)
         if tables.is_lazy(data):
@@ -186,11 +186,11 @@ def columns_of_points(
     return ((x, Released(low=west, high=east)), (y, Released(low=south, high=north)))
 
 
-def _without_columns(points: object, box: Box) -> tuple[Values, Values]:
+def _without_columns(points: object) -> tuple[Values, Values]:
     file = geo_file(points)
     geometry = getattr(points, "geometry", None) if file is None else geometries(file).geometry
     if geometry is not None:
-        return _from_geometry(geometry, box)
+        return _from_geometry(geometry)
     if isinstance(points, np.ndarray) or values.declares_type(points):
         across, along = _of_array(values.as_array(points))
     elif values.is_listed(points):
@@ -215,18 +215,15 @@ def _pair(row: Any) -> object:  # noqa: ANN401 -- whatever a list holds
     return values.pair(row)
 
 
-def _from_geometry(geometry: Any, box: Box) -> tuple[Values, Values]:  # noqa: ANN401 -- geopandas
-    if box.crs is not None and geometry.crs is not None:
-        geo.check_same(geometry.crs, box.crs)
+def _from_geometry(geometry: Any) -> tuple[Values, Values]:  # noqa: ANN401 -- geopandas
     # The coordinates of what is not a point are NaN, and the record is dropped. An empty
     # point has none to ask for.
     shapes = np.array(geometry.array)
     shapely = needed("shapely", extra="geo")
     x, y = np.full((2, shapes.size), np.nan)
     # Programs that know one type for a layer write points as collections of one.
-    alone = (shapely.get_type_id(shapes) == MULTIPOINT) & (
-        shapely.get_num_geometries(shapes) == 1
-    )
+    alone = shapely.get_num_geometries(shapes) == 1
+    alone &= shapely.get_type_id(shapes) == MULTIPOINT
     shapes[alone] = shapely.get_geometry(shapes[alone], 0)
     point = (shapely.get_type_id(shapes) == POINT) & ~shapely.is_empty(shapes)
     x[point], y[point] = shapely.get_x(shapes[point]), shapely.get_y(shapes[point])
