@@ -128,10 +128,9 @@ class Column:
 
     def alone(self, p: float, epsilon: float) -> float:
         """Return the least expected error of a percentile that has the whole epsilon."""
-        of = p, self.points, OF, epsilon
+        of = (p,), self.points, OF, epsilon
         ways = (ByThreshold(*of, up, self.values.size) for up in (True, False))
-        by_rank = ByRank(p, self.points, OF, epsilon)
-        return min(self.of_single(by_rank), *map(self.of_single, ways))
+        return min(self.of_single(ByRank(*of)), *map(self.of_single, ways))
 
     def errors(self, method: Method, percents: tuple[float, ...], scale: float) -> Values:
         """Return the expected error of every percentile, after a noisy number of a scale."""
@@ -150,7 +149,7 @@ def methods(
     """Yield the default and every single method, and the scale of a noisy number."""
     after, each = AfterCount(percents, column.points, OF, epsilon), epsilon / len(percents)
     number, left = column.values.size, after.left
-    of = [(p, column.points, OF, each) for p in percents]
+    of = [((p,), column.points, OF, each) for p in percents]
     yield "default", after.of_size(int(size_of(number))), after.scale
     yield "one-by-one", OneByOne(tuple(ByRank(*one) for one in of)), 0.0
     upwards = (ByThreshold(*one, upwards=True, assumed=number) for one in of)

@@ -59,7 +59,7 @@ def three(asked: Question, rng: np.random.Generator) -> Values:
     ends = np.tile([points[0], points[-1]], (REPEATS, 1))
     for end, off in enumerate((-bound, bound)):
         if 1 <= (near := p + 100 * off / held.numbers[0]) <= 100:
-            law = ByRank(near, points, records, each).probabilities(held)
+            law = ByRank((near,), points, records, each).probabilities(held)
             ends[:, end] = rng.choice(points, REPEATS, p=law / law.sum())
     return ends
 

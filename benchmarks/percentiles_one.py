@@ -172,7 +172,7 @@ def one_per_cent(case: Case) -> float:
     while visited[-1] < case.upper:
         visited.append(min(max(visited[-1] + 1, int(visited[-1] * 1.01)), case.upper))
     points = np.array(visited, dtype=float)
-    of = case.p, points, Records(ADD_REMOVE), case.epsilon
+    of = (case.p,), points, Records(ADD_REMOVE), case.epsilon
     single = ByThreshold(*of, upwards=True, assumed=case.values.size)
     # Records count at the next one above, and no threshold is raised.
     held = np.diff(np.searchsorted(case.values, points, side="right"), prepend=0)

@@ -60,9 +60,9 @@ def test_a_number_that_goes_missing_is_hidden_by_every_method(p, upwards, epsilo
     """It is dropped, at no price: how many numbers there are changes, of as many records."""
     of, points, each = Records(dp.Neighbours.SUBSTITUTE), np.arange(4.0), epsilon / len(p)
     singles = [
-        ByRank(one, points, of, each)
+        ByRank((one,), points, of, each)
         if upwards is None
-        else ByThreshold(one, points, of, each, upwards, assumed=3)
+        else ByThreshold((one,), points, of, each, upwards, assumed=3)
         for one in p
     ]
 

@@ -31,7 +31,7 @@ def loss(relation, p, price=0.5):
     """Return the report of a cell and the candidate in it together, of small databases."""
     records, points = Records(relation), Range(-2, 12, 1)
     within = Refined((p,), points, records, EPSILON * 0.5)
-    cells = ByRank(p, within.first, records, EPSILON * price)
+    cells = ByRank((p,), within.first, records, EPSILON * price)
 
     def law(database):
         places, both = records.counted(np.array(database, dtype=float), points), []

@@ -19,7 +19,7 @@ SMALL = [x for n in range(5) for x in combinations_with_replacement(range(4), n)
 
 
 def single(p, relation, *, upwards, points=POINTS, epsilon=EPSILON, assumed=10):
-    return ByThreshold(p, points, Records(relation), epsilon, upwards, assumed)
+    return ByThreshold((p,), points, Records(relation), epsilon, upwards, assumed)
 
 
 def log_law(database, by, scales=None):

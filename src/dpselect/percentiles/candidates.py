@@ -371,7 +371,9 @@ class Unit:
     def value(self, number: float) -> Any:  # noqa: ANN401 -- of the unit
         """Return a released number in its unit."""
         if self.moment == "number":
-            return _numbers(number, self.number)
+            if self.number == "integer":
+                return int(number)
+            return Decimal(repr(number)) if self.number == "decimal" else number
         if self.moment == "day":
             return FIRST + timedelta(days=round(number))
         span = timedelta(microseconds=round(number))
@@ -422,12 +424,6 @@ def typed(fields: Mapping[str, Any]) -> dict[str, Any]:
             quantity("candidates", one) if isinstance(one, str) else one for one in listed
         ]
     return {**fields, **ends}
-
-
-def _numbers(number: float, kind: str) -> float | Decimal:
-    if kind == "integer":
-        return int(number)
-    return Decimal(repr(number)) if kind == "decimal" else number
 
 
 def _kind(value: Any) -> str:  # noqa: ANN401 -- whatever is given

@@ -149,7 +149,8 @@ class AfterCount(Asked[Values], Method):
         # Whatever the number is, the method can be drawn. None has less epsilon than one
         # percentile, of which noise in parts of a record (``ByThreshold``) has a scale of at
         # most 3 times what one step moves.
-        largest = scale_for(self.each, 3 * self.records.changed * FINEST)
+        parts = 3 * self.records.changed * FINEST * len(self.percents)
+        largest = scale_for(self.left, parts)
         if max(self.scale, largest) > LARGEST_SCALE:
             raise ParameterError("`epsilon` is too small for any number of records")
 
@@ -162,11 +163,6 @@ class AfterCount(Asked[Values], Method):
     def left(self) -> float:
         """The epsilon of all percentiles."""
         return self.epsilon - self.number_epsilon
-
-    @property
-    def each(self) -> float:
-        """The epsilon of one percentile, one by one."""
-        return self.left / len(self.percents)
 
     @cached_property
     def scale(self) -> float:
@@ -197,7 +193,7 @@ class AfterCount(Asked[Values], Method):
         alone = tuple(p for p in self.percents if p not in inner)
         each = self.left / (1 + len(alone))
         if len(inner) < 2 or self._quiet_in_parts(records, each) != inner:
-            inner, alone, each = (), self.percents, self.each
+            inner, alone, each = (), self.percents, self.left / len(self.percents)
         asked = ((p, records, each) for p in alone)
         singles = [self.found(*one) or self._by_threshold(*one) for one in asked]
         parts = [InParts(inner, *of, each, records)] if inner else []
@@ -254,7 +250,7 @@ class AfterCount(Asked[Values], Method):
             if self._finds(few, records):
                 return few
         if is_safe:
-            return ByRank(p, self.points, self.records, epsilon)
+            return ByRank((p,), self.points, self.records, epsilon)
         many = self._by_threshold(p, records, epsilon, upwards=not from_below)
         return many if self._number <= NARROW and self._finds(many, records) else None
 
@@ -282,7 +278,7 @@ class AfterCount(Asked[Values], Method):
     ) -> ByThreshold:
         """Return AboveThreshold; the largest record is sought upwards alone."""
         upwards |= parts_of_record(p) == 1
-        return ByThreshold(p, self.points, self.records, epsilon, upwards, records)
+        return ByThreshold((p,), self.points, self.records, epsilon, upwards, records)
 
     def are_usable(self, number: int) -> list[bool]:
         """Return which percentiles of so many records, by the noisy number, are no noise."""

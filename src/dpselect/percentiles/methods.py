@@ -83,6 +83,12 @@ class Asked(Generic[Points]):
         check_scale(self.scale)
 
     @property
+    def p(self) -> float:
+        """The percentile, if there is one."""
+        [p] = self.percents
+        return p
+
+    @property
     def scale(self) -> float:
         """Scale of the noise on counts that do not overlap."""
         return scale_for(self.epsilon, self.records.changed)
@@ -107,21 +113,8 @@ class Method(ABC):
         """
 
 
-@dataclass(frozen=True, eq=False)
-class ByRank(Method):
-    """One percentile by permute-and-flip, of candidates by their ranks.
-
-    Attributes:
-        p: The percentile, in [1, 100].
-        points: The candidates, increasing.
-        records: How records are read.
-        epsilon: In nats.
-    """
-
-    p: float
-    points: Values
-    records: Records
-    epsilon: float
+class ByRank(Asked[Values], Method):
+    """One percentile by permute-and-flip, of candidates by their ranks."""
 
     @property
     def mechanism(self) -> str:

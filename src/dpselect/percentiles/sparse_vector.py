@@ -73,7 +73,7 @@ from dpselect.draws.exact.noisy_counts import scale_for
 from dpselect.neighbours import Neighbours
 from dpselect.percentiles.methods import EXACT, Asked, Draws, Method
 from dpselect.percentiles.objectives import FIRST, RankScores, exact_fraction
-from dpselect.percentiles.reading import Counts, Records
+from dpselect.percentiles.reading import Counts
 from dpselect.typing import Indices, Values
 
 FINEST = 10**6
@@ -98,25 +98,14 @@ from the end are nearer in value. Chosen on DPBench's HEPTH, PATENT and INCOME."
 
 
 @dataclass(frozen=True, eq=False)
-class ByThreshold(Method):
+class ByThreshold(Asked[Values], Method):
     """One percentile by AboveThreshold.
 
     Attributes:
-        p: The percentile, in [1, 100].
-        points: The candidates, increasing.
-        records: How records are read.
-        epsilon: In nats.
         upwards: Whether the smallest candidate is visited first, as for the 100th percentile.
         assumed: About how many records there are.
-
-    Raises:
-        ParameterError: ``epsilon`` is too small.
     """
 
-    p: float
-    points: Values
-    records: Records
-    epsilon: float
     upwards: bool
     assumed: float
 
@@ -151,15 +140,6 @@ class ByThreshold(Method):
         """Return a number of records in scales of the noise on a query."""
         return records * self.share.denominator / self.scales[1]
 
-    @cached_property
-    def growth(self) -> float:
-        """The growth γ of distances within which one false alarm is as likely."""
-        few = float(min(self.share, 1 - self.share))
-        first, second = self.scales
-        noise = 1 / self.records_per_noise(max(few * self.assumed, 1e-9))
-        late = first / second + (0 if self.share <= Fraction(1, 2) else LOW * noise)
-        return growth_for(noise, few, late)
-
     @property
     def visited(self) -> Values:
         """The candidates in the order in which they are visited."""
@@ -168,7 +148,11 @@ class ByThreshold(Method):
     @cached_property
     def raised(self) -> Indices:
         """By how much the threshold of each visited candidate is raised, in parts."""
-        return fewer_alarms(self.visited, self.growth, self.scales[1])
+        few = float(min(self.share, 1 - self.share))
+        first, second = self.scales
+        noise = 1 / self.records_per_noise(max(few * self.assumed, 1e-9))
+        late = first / second + (0 if self.share <= Fraction(1, 2) else LOW * noise)
+        return fewer_alarms(self.visited, growth_for(noise, few, late), second)
 
     @property
     def mechanism(self) -> str:
