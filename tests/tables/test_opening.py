@@ -164,3 +164,13 @@ def test_a_name_that_engines_misread_and_a_folder_are_asked_of_them(tmp_path):
 
     for data, column in [("one.csv", "*"), ("one.csv", "^a$"), ("", "*")]:
         assert not are_in_header(tmp_path / data, numeric=[column])
+
+
+def test_a_file_without_permission_is_no_claim_that_it_contradicts(tmp_path, monkeypatch):
+    path = tmp_path / "rows.csv"
+    path.write_text("age\n3\n")
+    monkeypatch.setattr("dpselect.tables.source.access", lambda file, _: file != path)
+
+    with pytest.raises(DataError, match="permission") as caught:
+        tables.open_table(path)
+    assert type(caught.value) is DataError

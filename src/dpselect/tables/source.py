@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from glob import has_magic
-from os import PathLike
+from os import R_OK, PathLike, access
 from os.path import realpath
 from pathlib import Path, PurePath
 from typing import Any
@@ -202,6 +202,8 @@ class Source(Dialect):
                 raise DataError(f"{self} is an Iceberg table; {MANAGED.format(reader)}")
         if not found or not all(file.is_file() for file in found):
             raise no_file(self)
+        if not all(access(file, R_OK) for file in found):
+            raise DataError(f"{self} cannot be read: permission is denied")
 
 
 def identity(file: Path) -> object:
