@@ -149,7 +149,7 @@ def test_parts_of_a_microsecond_are_cut_alike(unit):
     expected = [-1, 0, 0, 1] if unit == "ns" else [-1999, -1, 1, 1999]
     frame = pl.DataFrame({"t": times})
     for data in (frame, frame.to_pandas(), frame.to_arrow()):
-        read = pl.DataFrame(Measure("duration").of(data, "t"))
+        read = Measure("duration").of(data, "t").collect()
         assert read["t"].to_list() == expected
     assert Measure("duration").of(times, None).tolist() == expected
 

@@ -74,7 +74,7 @@ ROWS = [
     COUNTED("data is a table", ColumnError, columns=()),
     COUNTED("a candidate is a str, and the column holds", columns=("code",), candidates=("1",)),
     COUNTED("must be 2 values", columns=("code", "word"), candidates=(1,)),
-    COUNTED("must be one-dimensional", DataError, columns=(), data=np.zeros(3)),
+    COUNTED("keys and users must be", DataError, columns=(), data=np.zeros(3)),
     COUNTED("data must be a table, or", DataError, columns=(), data=7),
     TOP("missing_keys", column="k", candidates=["x", None]),
     TOP("missing_keys", column="k", groups=[None], by="g", delta=0.1),

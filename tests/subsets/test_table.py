@@ -83,12 +83,13 @@ def test_a_status_can_be_a_bound_of_numbers(positive, found, frame, tmp_path):
 
 @pytest.mark.parametrize(("positive", "found"), [(0.1, "a"), ("0.1", "a"), ("<= .1", "a")])
 @pytest.mark.parametrize("kind", [pl.Float32, pl.Float16, pl.Float64])
-def test_short_floats_are_what_is_written(positive, found, kind):
+def test_short_floats_are_what_is_written(positive, found, kind, tmp_path):
     table = pl.DataFrame({"who": [*"abc"], "result": pl.Series([0.1, 0.2, None], dtype=kind)})
+    table.write_parquet(tmp_path / "rows.parquet")
+    query = dp.Subset(n=3, positive=positive, label="who", **SURE)
 
-    assert dp.Subset(n=3, positive=positive, label="who", **SURE).release(table).answer == (
-        *found,
-    )
+    for data in (table, tmp_path / "rows.parquet"):
+        assert query.release(data).answer == (*found,)
 
 
 def test_a_status_of_numbers_is_no_word_and_has_64_bits():

@@ -119,8 +119,7 @@ def test_engines_keep_the_rows_of_the_definition(engine, user, distinct):
 
 @pytest.mark.parametrize("user", USERS)
 @pytest.mark.parametrize("distinct", [False, True])
-def test_arrays_and_series_keep_the_rows_of_the_definition(user, distinct, monkeypatch):
-    monkeypatch.setattr("dpselect.tables.people.ROWS_AT_ONCE", 7)
+def test_arrays_and_series_keep_the_rows_of_the_definition(user, distinct):
     frame = random_table(2)
     for most, order_by in zip((1, 2, 5), ORDERS, strict=True):
         rows = frame.select(user, *order_by).rows()

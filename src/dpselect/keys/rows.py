@@ -9,8 +9,8 @@ order of the rows.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Hashable, Mapping, Sequence, Set as AbstractSet
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import chain
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
@@ -26,15 +26,12 @@ from dpselect.tables.engine import distinct, engine_of
 from dpselect.tables.groups import listed_groups
 from dpselect.tables.kinds import KeyColumns, Kind, check_parts, checked_names, is_missing
 from dpselect.tables.opening import kinds_of, unreadable
-from dpselect.tables.people import USER, PeopleCap, changes, codes_in, people_cap
-from dpselect.tables.values import is_listed, names_of_frame, names_of_values
+from dpselect.tables.people import USER, PeopleCap, changes, coded_columns, codes_in, people_cap
+from dpselect.tables.values import VALUE, as_kinds, as_table, is_listed
 from dpselect.typing import Indices
 
 Missing: TypeAlias = Literal["drop", "key"]
 """Whether a row without a key is dropped, or a missing value is a key of its own."""
-
-VALUE = "value"
-"""The column of data that are the values themselves."""
 
 LEAST_DELTA = 1e-290
 """Parts of it can still be told from 0."""
@@ -144,10 +141,12 @@ class KeyRows:
             DataError: The data cannot be read.
             ParameterError: A candidate or group is not of the column's kind.
         """
-        table, kinds, values = _opened(data, self)
+        table, kinds = _opened(data, self)
         keys = KeyColumns.of(self.columns or (VALUE,), kinds, missing=self.missing)
         types = table.collect_schema()
-        taken = {_KEY: keys.expression(types)}
+        # Categories have codes.
+        as_it_is = not keys.encoded and types[keys.names[0]] == nw.Categorical
+        taken = {_KEY: nw.col(keys.names[0]) if as_it_is else keys.expression(types)}
         if self.cap is not None:
             taken[USER] = self.cap.persons(types)
         group = None
@@ -156,11 +155,8 @@ class KeyRows:
             taken[_GROUP] = group.expression(types)
         rows = table.select(**taken).drop_nulls()
         if self.candidates is not None:
-            listed: Sequence[Any] = [keys.encode(one) for one in self.candidates]
-            if _KEY in values:
-                listed = values[_KEY].is_in(listed).arg_true().to_list()
-            rows = _among(rows, _KEY, listed)
-        found = PersonKeys(rows, data, keys, group, self, values)
+            rows = _among(rows, _KEY, [keys.encode(one) for one in self.candidates])
+        found = PersonKeys(rows, data, keys, group, self)
         if self.groups:
             found = found.within(self.groups)
         return found.numbered() if self.in_turn else found
@@ -209,16 +205,15 @@ class PersonKeys:
     keys: KeyColumns
     group: KeyColumns | None
     asked: KeyRows
-    values: Mapping[str, pl.Series]
+    values: Mapping[str, pl.Series] = field(default_factory=dict)
 
     def of_groups(self) -> PersonKeys:
         """Return the rows with the groups for keys, of which as many are counted."""
         asked = KeyRows(self.asked.by, self.asked.cap)
         persons = [] if asked.cap is None else [USER]
         every = self.every.select(*persons, nw.col(_GROUP).alias(_KEY))
-        values = {name: self.values[name] for name in persons if name in self.values}
         keys = self.group or self.keys
-        return replace(self, every=every, keys=keys, group=None, asked=asked, values=values)
+        return replace(self, every=every, keys=keys, group=None, asked=asked)
 
     def within(self, groups: tuple[Hashable, ...]) -> PersonKeys:
         """Return the rows of some groups alone; only then a person's keys are limited."""
@@ -241,8 +236,13 @@ class PersonKeys:
         Rows that are computed here are computed once, and have codes.
         """
         asked, cap, rows = self.asked, self.asked.cap, self.every
+        source = tables.Source.of(self.source)
         if cap is None:
-            return self
+            if self.group is not None or tables.is_lazy(source) or source.path is not None:
+                return self
+            [key] = coded_columns(rows.select(_KEY), source).values()
+            every = nw.from_native(pl.LazyFrame({_KEY: key.codes}))
+            return replace(self, every=every, values={_KEY: key.values})
         pair = [_GROUP, _KEY] if asked.by else [_KEY]
         if asked.in_turn:
             rows = rows.group_by(USER, _KEY).agg(nw.col(_GROUP).min())
@@ -253,7 +253,7 @@ class PersonKeys:
         how: Any = {"distinct": not asked.in_turn, "in_turn": asked.in_turn, "order_by": pair}
         if not engine_of(rows).is_here:
             return replace(self, every=cap.limited(rows, **how))
-        counted, values = cap.coded(rows, self.values, self.source, **how)
+        counted, values = cap.coded(rows, source, **how)
         return replace(self, every=counted, values=values)
 
     @cached_property
@@ -471,26 +471,16 @@ def _among(rows: nw.LazyFrame[Any], column: str, values: Sequence[Any]) -> nw.La
     return rows.filter(nw.col(column).is_in(engine_of(rows).literals(values)))
 
 
-def _opened(
-    data: object, asked: KeyRows
-) -> tuple[nw.LazyFrame[Any], dict[str, Kind], dict[str, pl.Series]]:
-    """Return the columns that are read, what they hold, and what codes among them stand for."""
+def _opened(data: object, asked: KeyRows) -> tuple[nw.LazyFrame[Any], dict[str, Kind]]:
+    """Return the columns that are read, and what they hold."""
     if not asked.columns:
         rows, kind = _values(data)
-        return rows, {VALUE: kind}, {}
-    users = {} if asked.cap is None else {asked.cap.user: USER}
+        return rows, {VALUE: kind}
+    users = [] if asked.cap is None else [asked.cap.user]
     wanted = [*asked.columns, *asked.by, *users]
-    frame = tables.check_columns(data, plain=wanted)
+    frame = tables.lazy_columns(data, plain=wanted)
     types = tables.schema(frame, data)
-    kinds = {name: Kind.of_names(types[name], name) for name in wanted}
-    if isinstance(frame, nw.LazyFrame):
-        return frame, kinds, {}
-    frame = frame.select(*dict.fromkeys(wanted))
-    # Keys of several columns are written as text.
-    is_one = len(asked.columns) == 1 and not asked.missing
-    names = users | ({asked.columns[0]: _KEY} if is_one else {})
-    rows, values = names_of_frame(frame, [*names])
-    return rows, kinds, {names[one]: texts for one, texts in values.items()}
+    return frame, {name: Kind.of_names(types[name], name) for name in wanted}
 
 
 def kind_in(data: object, column: str | None) -> Kind:
@@ -509,5 +499,7 @@ def _values(data: object) -> tuple[nw.LazyFrame[Any], Kind]:
     """Return an array, a list or a Series of values as a frame, and what they are."""
     if tables.is_table(data):
         raise ColumnError("data is a table: name the column of the values by `column`")
-    frame = names_of_values(data, VALUE)
+    refusal = "data must be a table, or an array, list or Series of values"
+    values = as_table([*data] if isinstance(data, AbstractSet) else data, refusal)
+    frame = as_kinds(values, {VALUE: Kind.TEXT})
     return frame, Kind.of_names(frame.collect_schema()[VALUE], VALUE)

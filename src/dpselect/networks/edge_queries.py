@@ -28,7 +28,7 @@ from dpselect.tables.kinds import Kind, named, type_name
 from dpselect.tables.opening import check_columns, schema
 from dpselect.tables.people import PeopleCap, people_cap
 from dpselect.tables.source import Source
-from dpselect.tables.values import names_of_frame
+from dpselect.tables.values import as_kinds
 from dpselect.typing import OnInvalid
 
 Nodes: TypeAlias = int | Iterable[Hashable]
@@ -247,12 +247,11 @@ def ends_of(data: object, rows: EdgeRows) -> nw.LazyFrame[Any]:
     """Return the nodes that rows name, null where they name none, and the persons."""
     table, users = check_edges(data, rows), rows.cap
     columns = dict(zip(ENDS, rows.ends, strict=True))
-    types, objects = schema(table, data), set()
-    if isinstance(table, nw.DataFrame):
-        names = {*columns.values(), *([] if users is None else [users.user])}
-        objects = {end for end, column in columns.items() if types[column] == nw.Object}
-        table, _ = names_of_frame(table.select(*names))
-        types = table.collect_schema()
+    types = schema(table, data)
+    objects = {end for end, column in columns.items() if types[column] == nw.Object}
+    names = [*columns.values(), *([] if users is None else [users.user])]
+    table = as_kinds(table, dict.fromkeys(names, Kind.TEXT))
+    types = table.collect_schema()
     listed = 0 if isinstance(rows.nodes, range) else len(rows.nodes)
     if listed > MOST_LABELS and not engine_of(table).is_here:
         raise ParameterError(

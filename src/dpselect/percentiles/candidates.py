@@ -33,8 +33,7 @@ import numpy as np
 from dpselect import validation
 from dpselect._numbers import exact
 from dpselect.errors import ParameterError
-from dpselect.tables.columns import code_of
-from dpselect.tables.kinds import FIRST, ORIGINS, Moment
+from dpselect.tables.kinds import FIRST, ORIGINS, Moment, code_of
 from dpselect.typing import Indices, Values
 from dpselect.validation import EXACT
 from dpselect.writing import Numbers

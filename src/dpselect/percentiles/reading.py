@@ -27,7 +27,6 @@ from dpselect.tables.groups import GROUP
 from dpselect.tables.kinds import float_type
 from dpselect.tables.opening import are_in_header, unreadable
 from dpselect.tables.people import PeopleCap, changed_rows
-from dpselect.tables.values import of_series
 from dpselect.typing import Indices, OnInvalid, Values
 from dpselect.validation import EXACT
 
@@ -395,11 +394,7 @@ def counts_in(
         users.check(data)
     table = tables.check_columns(data, numeric=[column])
     kind = checked_type(float_type(table.collect_schema()[column]).type, column, points)
-    if users is None and isinstance(table, nw.DataFrame):
-        held = of_series(table.get_column(column))
-        is_plain = held.is_typed and held.missing is None
-        return counts_of(held.values if is_plain else held.numbers(), points, kind)
-    rows = _numbers(table.lazy(), data, column, users)
+    rows = _numbers(table, data, column, users)
     engine = engine_of(rows)
     if isinstance(points, Range):
         numbers = engine.fetched(lambda: unreadable(data)).get_column(NUMBER)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from dpselect import tables
 from dpselect.errors import DataError, ParameterError, PublicClaimError, replaced
-from dpselect.tables.kinds import float_type, rounded
+from dpselect.tables.kinds import rounded
 from dpselect.tables.values import listed, number
 from dpselect.tables.where import NUMBER, OPERATORS
 from dpselect.typing import Values
@@ -96,7 +96,7 @@ class Members:
         self.check(data)
         table = tables.read_columns(data, **self._columns)
         statuses: Any = table[self.column]
-        held = float_type(statuses.dtype)
+        held = np.dtype(tables.declared_float(data, self.column))
         if self.bound is None:
             # A short float is as it is written, 0.1, and not what 64 bits make of it.
             short = held != np.float64

@@ -37,7 +37,7 @@ def collect(
     Raises:
         DataError: The engine refuses the query, or there are more rows.
     """
-    first = table.lazy().head(most + 1)
+    first = table.head(most + 1)
     frame = engine_of(first).fetched(lambda: unreadable(data))
     if len(frame) > most:
         raise DataError("there are more groups than were declared")
@@ -71,7 +71,7 @@ def sum_in_blocks(
         by: The columns of the groups.
         most: How many groups there can be.
     """
-    grouped = table.lazy().group_by(*by)
+    grouped = table.group_by(*by)
     return [
         collect(grouped.agg(*sums[first : first + MOST_SUMS]), data, most=most)
         for first in range(0, len(sums), MOST_SUMS)

@@ -8,30 +8,23 @@ container that declares none is missing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence, Sized
+from collections.abc import Mapping, Sequence, Sized
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
-from math import nan
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dpselect._optional import nw, pl
+from dpselect._optional import nw
 from dpselect.errors import ColumnError, DataError, ParameterError
 from dpselect.tables.collecting import collect
 from dpselect.tables.dialect import FieldType
 from dpselect.tables.engine import Frame, engine_of
 from dpselect.tables.kinds import (
     DAY,
-    FIRST,
-    ORIGINS,
     Kind,
     Moment,
-    declares_nothing,
     float_type,
     moment_of,
-    native_type,
     type_name,
 )
 from dpselect.tables.opening import (
@@ -44,19 +37,18 @@ from dpselect.tables.opening import (
 )
 from dpselect.tables.source import Source
 from dpselect.tables.values import (
+    VALUE,
     as_column,
+    as_kinds,
     as_series,
+    as_table,
     is_listed,
-    names_of_series,
     of_array,
     of_series,
 )
 from dpselect.typing import Values
 
 REFUSAL = "the values must be numbers, one for each record"
-
-MISSING = -(2**63)
-"""Stands for a missing number among integers."""
 
 LARGEST = 2**62 - 1
 """Microseconds that are subtracted: 146,000 years."""
@@ -72,9 +64,6 @@ NAMES: dict[Moment, str] = {
 FIELDS: dict[Moment, FieldType] = {"day": "date", "local time": "time"}
 """What fields of a text file are read as."""
 
-TYPES: dict[Moment, str] = {"day": "<M8[D]", "local time": "<M8", "duration": "<m8"}
-"""How the types of arrays begin."""
-
 
 def count_records(
     data: object, *, numeric: Sequence[str] = (), plain: Sequence[str] = ()
@@ -87,7 +76,7 @@ def count_records(
         ColumnError, DataError: As for ``check_columns``.
     """
     table = check_columns(data, numeric=numeric, plain=plain)
-    row = collect(table.lazy().select(nw.len().alias("records")), data, most=1)
+    row = collect(table.select(nw.len().alias("records")), data, most=1)
     return int(row["records"][0])
 
 
@@ -110,12 +99,8 @@ def read_columns(
         ColumnError: A column is missing or not numeric.
         DataError: As for ``open_table``, or the rows cannot be read.
     """
-    table = check_columns(data, numeric=numeric, plain=plain)
-    if isinstance(table, nw.LazyFrame):
-        table = as_numbers(table, data, numeric)
+    table = as_numbers(check_columns(data, numeric=numeric, plain=plain), data, numeric)
     wanted = table.select(*dict.fromkeys([*numeric, *plain]))
-    if isinstance(wanted, nw.DataFrame):
-        return wanted
     return engine_of(wanted).fetched(lambda: unreadable(data))
 
 
@@ -133,12 +118,8 @@ def lazy_columns(
         ColumnError: A column is missing, not numeric, or not of a type of ``plain`` ones.
         DataError: As for ``open_table``.
     """
-    table = check_columns(data, numeric=numeric, plain=plain)
-    if isinstance(table, nw.LazyFrame):
-        return as_numbers(table, data, numeric).lazy()
-    columns = {one: pl.Series(series_numbers(table.get_column(one))) for one in numeric}
-    columns |= {one: names_of_series(table.get_column(one)) for one in plain}
-    return nw.from_native(pl.DataFrame(columns).lazy())
+    table = as_numbers(check_columns(data, numeric=numeric, plain=plain), data, numeric)
+    return as_kinds(table, dict.fromkeys(plain, Kind.TEXT))
 
 
 def numeric_column(data: object, column: str | None = None) -> Values:
@@ -204,7 +185,7 @@ def as_numbers(table: Frame, data: object, columns: Sequence[str]) -> Frame:
     untyped: dict[str, FieldType] = {
         one: "number" for one in columns if source.is_untyped(one) and types[one] == nw.String
     }
-    table = source.typed(table, untyped)
+    table = as_kinds(source.typed(table, untyped), dict.fromkeys(columns, Kind.NUMBERS))
     others = [nw.col(one).cast(nw.Float64) for one in {*columns} - {*untyped}]
     return table.with_columns(*others) if others else table
 
@@ -238,7 +219,11 @@ class Measure:
         if not is_table(data):
             if column is not None or self.minus is not None:
                 raise ParameterError("`column` and `minus` are for tables: leave them out")
-            return _floats(self._of_values(data))
+            refusal = f"the values must be {NAMES[self.moment]}, one for each record"
+            rows = as_table(data, refusal)
+            self._held(VALUE, rows.collect_schema()[VALUE], None)
+            found = _in_engine(rows, None, [VALUE], self.moment, 1).collect()
+            return found.get_column(VALUE).to_numpy()
         if column is None:
             raise no_column_named(data)
         columns = [column] if self.minus is None else [column, self.minus]
@@ -259,12 +244,7 @@ class Measure:
                 raise ColumnError(f"columns {column!r} and {self.minus!r} must be of one type")
         # Days between two days are whole, so the factor is exact.
         unit = DAY if self.moment == "duration" and kind == "day" else 1
-        if isinstance(table, nw.LazyFrame):
-            return nw.to_native(_in_engine(table, data, columns, kind, unit))
-        held = _difference(*(_of_series(table.get_column(one), kind) for one in columns))
-        # Arrow would refuse integers that are rounded, so NumPy makes the floats.
-        found = nw.new_series(column, held * unit, nw.Float64, backend=table.implementation)
-        return nw.to_native(table.with_columns(found))
+        return nw.to_native(_in_engine(table, data, columns, kind, unit))
 
     def _held(self, column: str, dtype: Any, data: object) -> Moment:  # noqa: ANN401 -- a type
         """Return what a column of a type holds."""
@@ -280,22 +260,6 @@ class Measure:
             )
         return found
 
-    def _of_values(self, values: object) -> NDArray[Any]:
-        """Return the numbers of an array, a list or a Series."""
-        refusal = (
-            f"the values must be {NAMES[self.moment]}, one for each record (days of an array "
-            "are datetime64[D])"
-        )
-        held = as_column(values, refusal)
-        if isinstance(held, nw.Series):
-            self._held("value", held.dtype, None)
-            return _of_series(held, self.moment)
-        if held.dtype == object:
-            return _of_objects(held, self.moment)
-        if not held.dtype.str.startswith(TYPES.get(self.moment, "none")):
-            raise DataError(refusal)
-        return _of_array(held, self.moment)
-
 
 NUMBERS = Measure()
 """A column of numbers, as it is."""
@@ -307,84 +271,19 @@ def _in_engine(
     """Return a lazy frame with the first column, less the second, as float64."""
     source, numbers = Source.of(data), [nw.col(one) for one in columns]
     if kind == "number":
-        table = as_numbers(table, data, columns).lazy()
+        table = as_numbers(table, data, columns)
     else:
         for one in columns:
             if source.is_untyped(one) and kind not in FIELDS:
                 raise ColumnError(f"column {one!r}: a text file has days and local times alone")
             if source.is_untyped(one):
                 table = source.typed(table, {one: FIELDS[kind]})
-            table = engine_of(table).counted(one, kind)
+            if table.collect_schema()[one] == nw.Object:
+                table = as_kinds(table, {one: kind})
+            else:
+                table = engine_of(table).counted(one, kind)
         if len(columns) > 1:
             # Integers of which two have a difference of 64 bits.
             numbers = [nw.when(one.is_between(-LARGEST, LARGEST)).then(one) for one in numbers]
     number = numbers[0] if len(numbers) == 1 else numbers[0] - numbers[1]
     return table.with_columns((number.cast(nw.Float64) * float(unit)).alias(columns[0]))
-
-
-def _of_series(series: nw.Series[Any], moment: Moment) -> NDArray[Any]:
-    """Return the numbers of a column in memory: float64, or integers of moments."""
-    if moment == "number":
-        return series_numbers(series)
-    if declares_nothing(series):
-        return _of_objects(series.to_list(), moment)
-    if series.implementation.is_pyarrow() or "[pyarrow]" in native_type(series):
-        return _of_array(series.to_arrow().to_numpy(zero_copy_only=False), moment)
-    return _of_array(series.to_numpy(), moment)
-
-
-def _of_array(array: Any, moment: Moment) -> NDArray[np.int64]:  # noqa: ANN401 -- of dates
-    """Return days or microseconds; ``MISSING`` for what is missing or 64 bits do not hold."""
-    unit, coarse = ("D", "D") if moment == "day" else ("us", "s")
-    # NumPy rounds down, and engines to 0.
-    size = np.abs(array) if moment == "duration" else array
-    held = size.astype(f"{array.dtype.kind}8[{unit}]")
-    back = f"{array.dtype.kind}8[{coarse}]"
-    counted = held.astype(np.int64)
-    if moment == "duration":
-        counted = np.where(array < np.timedelta64(0, "us"), -counted, counted)
-    return np.where(held.astype(back) == size.astype(back), counted, MISSING)
-
-
-def _of_objects(values: Iterable[object], moment: Moment) -> NDArray[np.int64]:
-    """Return days or microseconds of any objects, at most those that 64 bits hold."""
-    return np.array([_coded(value, moment) for value in values], dtype=np.int64)
-
-
-def _coded(value: object, moment: Moment) -> int:
-    try:
-        if isinstance(value, np.datetime64 | np.timedelta64):
-            unit = "D" if value.dtype.str.endswith("[D]") else "us"
-            value = value.astype(f"{value.dtype.kind}8[{unit}]").item()
-        found = code_of(value, moment)
-    except Exception:  # noqa: BLE001 -- whatever is raised, it is none
-        return MISSING
-    return MISSING if found is None else min(max(found, MISSING + 1), -MISSING - 1)
-
-
-def _difference(number: NDArray[Any], *minus: NDArray[Any]) -> Values:
-    """Return numbers, less others if there are others, as float64, NaN for a missing one."""
-    if not minus:
-        return _floats(number)
-    if number.dtype.kind == "f":
-        return number - minus[0]
-    is_held = (number >= -LARGEST) & (number <= LARGEST)
-    is_held &= (minus[0] >= -LARGEST) & (minus[0] <= LARGEST)
-    return np.where(is_held, number - minus[0], nan)
-
-
-def _floats(counted: NDArray[Any]) -> Values:
-    return np.where(counted == MISSING, nan, counted)
-
-
-def code_of(value: Any, moment: Moment) -> int | None:  # noqa: ANN401 -- of any object
-    """Return the number of a date, a time or a duration; None for a value of another type."""
-    if moment == "duration":
-        return value // timedelta(microseconds=1) if isinstance(value, timedelta) else None
-    if type(value) is date:
-        days = (value - FIRST).days
-        return {"day": days, "local time": days * DAY}.get(moment)
-    zone: Moment = "local time" if getattr(value, "tzinfo", None) is None else "time"
-    if not isinstance(value, datetime) or zone != moment:
-        return None
-    return (value - ORIGINS[moment]) // timedelta(microseconds=1)

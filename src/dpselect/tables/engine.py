@@ -31,7 +31,7 @@ from dpselect.tables.kinds import DAY, DIGITS, Kind, Moment, numbers_alone
 from dpselect.tables.values import places_among, places_of
 from dpselect.typing import Indices, Values
 
-Frame: TypeAlias = "nw.DataFrame[Any] | nw.LazyFrame[Any]"
+Frame: TypeAlias = "nw.LazyFrame[Any]"
 Edges: TypeAlias = Mapping[str, Sequence[float] | Indices | Values]
 Column: TypeAlias = np.ndarray[Any, Any]
 
@@ -91,8 +91,8 @@ class Engine:
     refusal = "its engine refused the query"
     f: Any = None
 
-    def __init__(self, table: Frame) -> None:
-        self.table: Any = table
+    def __init__(self, table: Any) -> None:  # noqa: ANN401 -- a frame of narwhals
+        self.table = table
         self.native: Any = nw.to_native(table)
 
     def compared(self) -> Any:  # noqa: ANN401 -- a frame of narwhals
@@ -104,7 +104,7 @@ class Engine:
         Raises:
             DataError: The counts of the engine were not compared with those of the others.
         """
-        if isinstance(self.table, nw.DataFrame) or self.table.implementation.is_polars():
+        if self.table.implementation.is_polars():
             return self.table
         # In others -0.0 may be less than 0, or the like.
         raise DataError(
@@ -320,7 +320,7 @@ class Spark(Remote):
         "are lost; their logs say which"
     )
 
-    def __init__(self, table: Frame) -> None:
+    def __init__(self, table: Any) -> None:  # noqa: ANN401 -- a frame of narwhals
         super().__init__(table)
         connect = ".connect" if table.implementation.is_pyspark_connect() else ""
         self.f = import_module(f"pyspark.sql{connect}.functions")
@@ -449,7 +449,7 @@ class Spark(Remote):
             rows.unpersist()
 
 
-def engine_of(table: Frame) -> Engine:
+def engine_of(table: Any) -> Engine:  # noqa: ANN401 -- a frame of narwhals
     """Return the engine that holds the rows of a table."""
     kind = table.implementation
     if kind.is_pyspark() or kind.is_pyspark_connect():

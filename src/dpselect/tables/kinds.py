@@ -9,12 +9,11 @@ is missing. Whatever a record holds, no other one is coded otherwise, and nothin
 from __future__ import annotations
 
 import re
-import sys
 import warnings
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import MAXYEAR, MINYEAR, UTC, date, datetime
+from datetime import MAXYEAR, MINYEAR, UTC, date, datetime, timedelta
 from enum import StrEnum
 from numbers import Integral
 from typing import Any, Literal, TypeAlias
@@ -275,22 +274,6 @@ def _as_kind(value: Hashable, kind: Kind) -> Hashable:
     return held
 
 
-def declares_nothing(series: nw.Series[Any]) -> bool:
-    """Return whether a Series holds objects of any type.
-
-    narwhals says of objects of pandas what the first hundred are, so it is not asked.
-    """
-    if series.implementation.is_pandas_like():
-        return native_type(series) == "object"
-    return series.dtype == nw.Object
-
-
-def native_type(series: nw.Series[Any]) -> str:
-    """Return the name of the type that a Series has in its own library."""
-    native = nw.to_native(series)
-    return str(getattr(native, "dtype", getattr(native, "type", "")))
-
-
 def type_name(dtype: object) -> str:
     """Return a type of narwhals or polars in words.
 
@@ -335,14 +318,7 @@ def named(column: nw.Expr, dtype: nw.dtypes.DType) -> nw.Expr:
     """Return a column of names in an engine, null where Python has no such value.
 
     Categories become text: their order depends on all of them.
-
-    Raises:
-        ColumnError: The column is of objects, which a lazy frame cannot read one by one.
     """
-    if dtype == nw.Object:
-        raise ColumnError(
-            "a lazy frame must declare the type of each column, and one is of objects: cast it"
-        )
     if Kind.of(dtype) == Kind.TEXT:
         return column.cast(nw.String)
     if dtype == nw.Date:
@@ -391,48 +367,30 @@ def numbers_alone(value: nw.Expr) -> nw.Expr:
     return nw.when(~value.exp().is_nan()).then(value)
 
 
-def with_known_types(native: Any) -> Any:  # noqa: ANN401 -- of any library
-    """Return a frame or Series of pandas or Arrow in types that narwhals knows, or as it is.
-
-    Points in time are in UTC: narwhals does not know zones such as America/New_York there, and
-    the points stay the same. Categories that are no texts are values of their type.
-    """
-    pandas, arrow = map(sys.modules.get, ("pandas", "pyarrow"))
-    if arrow is not None and isinstance(native, arrow.Table):
-        known = [_known_of_arrow(column, arrow) for column in native.columns]
-        return arrow.Table.from_arrays(known, names=native.column_names)
-    if arrow is not None and isinstance(native, arrow.Array | arrow.ChunkedArray):
-        held = arrow.chunked_array([native]) if isinstance(native, arrow.Array) else native
-        return _known_of_arrow(held, arrow)
-    if pandas is not None and isinstance(native, pandas.Series):
-        return _known_of_pandas(native, pandas, arrow)
-    if pandas is None or not isinstance(native, pandas.DataFrame):
-        return native
-    kinds = pandas.DatetimeTZDtype, pandas.CategoricalDtype, pandas.ArrowDtype
-    named = [name for name, kind in native.dtypes.items() if isinstance(kind, kinds)]
-    found = {name: _known_of_pandas(native[name], pandas, arrow) for name in named}
-    return native.assign(**found) if found else native
+def moments(kind: Moment, values: Iterable[object]) -> list[int | None]:
+    """Return days or microseconds of any objects, at most those that 64 bits hold."""
+    return [_count(value, kind) for value in values]
 
 
-def _known_of_arrow(column: Any, arrow: Any) -> Any:  # noqa: ANN401 -- of Arrow
-    kind = column.type
-    if arrow.types.is_dictionary(kind) and "string" not in str(kind.value_type):
-        return column.cast(kind.value_type, safe=False)
-    return column
+def _count(value: object, moment: Moment) -> int | None:
+    try:
+        if isinstance(value, np.datetime64 | np.timedelta64):
+            unit = "D" if value.dtype.str.endswith("[D]") else "us"
+            value = value.astype(f"{value.dtype.kind}8[{unit}]").item()
+        found = code_of(value, moment)
+    except Exception:  # noqa: BLE001 -- whatever is raised, it is none
+        return None
+    return None if found is None else min(max(found, -(2**63)), 2**63 - 1)
 
 
-def _known_of_pandas(series: Any, pandas: Any, arrow: Any) -> Any:  # noqa: ANN401 -- of pandas
-    kind = series.dtype
-    if isinstance(kind, pandas.DatetimeTZDtype):
-        return series.dt.tz_convert("UTC")
-    if isinstance(kind, pandas.ArrowDtype):
-        held = series.array.__arrow_array__()
-        known = _known_of_arrow(held, arrow)
-        if known is held:
-            return series
-        return pandas.Series(pandas.array(known, pandas.ArrowDtype(known.type)), series.index)
-    stated = getattr(getattr(kind, "categories", None), "dtype", None)
-    if stated is None or stated.kind not in "iufmM":
-        return series
-    nullable = {"i": "Int64", "u": "UInt64"}.get(stated.kind, stated)
-    return _known_of_pandas(series.astype(nullable), pandas, arrow)
+def code_of(value: Any, moment: Moment) -> int | None:  # noqa: ANN401 -- of any object
+    """Return the number of a date, a time or a duration; None for a value of another type."""
+    if moment == "duration":
+        return value // timedelta(microseconds=1) if isinstance(value, timedelta) else None
+    if type(value) is date:
+        days = (value - FIRST).days
+        return {"day": days, "local time": days * DAY}.get(moment)
+    zone: Moment = "local time" if getattr(value, "tzinfo", None) is None else "time"
+    if not isinstance(value, datetime) or zone != moment:
+        return None
+    return (value - ORIGINS[moment]) // timedelta(microseconds=1)

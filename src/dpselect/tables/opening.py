@@ -34,9 +34,10 @@ from dpselect.errors import (
 from dpselect.tables.dialect import FieldType
 from dpselect.tables.engine import Engine, Frame, engine_of
 from dpselect.tables.formats import PARQUET, literal
-from dpselect.tables.kinds import Kind, declares_nothing, type_name, with_known_types
+from dpselect.tables.kinds import Kind, type_name
 from dpselect.tables.source import COMPRESSED, Source, check_names, is_of
 from dpselect.tables.text import TextFiles
+from dpselect.tables.values import in_polars
 from dpselect.tables.where import filtered
 
 ENGINES = ("memory", "polars", "duckdb", "spark")
@@ -70,15 +71,15 @@ def open_table(data: object, *, numbers: Collection[str] = ()) -> Frame:
         return _scan(Source(data), numbers)
     if is_of(data, "pyspark"):
         replaced(lambda: check_names(data), lambda: unreadable(data))
-    frame = nw.from_native(with_known_types(data), pass_through=True)
+    frame = nw.from_native(data, pass_through=True)
     if not isinstance(frame, nw.DataFrame | nw.LazyFrame):
         raise DataError(
             "data must be a frame (polars, pandas, pyarrow, a table of DuckDB, ...) or the "
             f"path of a .parquet or .csv file, not a {type(data).__name__}"
         )
-    if isinstance(frame, nw.LazyFrame):
-        return replaced(lambda: engine_of(frame).compared(), lambda: unreadable(data))
-    return frame
+    if isinstance(frame, nw.DataFrame):
+        return in_polars(frame)
+    return replaced(lambda: engine_of(frame).compared(), lambda: unreadable(data))
 
 
 def check_columns(
@@ -110,12 +111,11 @@ def check_columns(
             raise no_column(column, types, "" if column in plain else choices(types))
     if any(map(source.is_untyped, plain)):
         source.note_reading(["text"])
-    eager = isinstance(table, nw.DataFrame)
     for column in numeric:
         # Values that nothing is declared of are read one by one.
         kind = Kind.of(types[column])
         is_read = kind is not None and (
-            kind.is_number or (eager and kind == Kind.ANYTHING) or source.is_untyped(column)
+            kind.is_number or kind == Kind.ANYTHING or source.is_untyped(column)
         )
         if not is_read:
             raise ColumnError(
@@ -205,7 +205,7 @@ def is_lazy(data: object) -> bool:
     return isinstance(nw.from_native(data, pass_through=True), nw.LazyFrame)
 
 
-def _frame_of(source: Source) -> Frame | None:
+def _frame_of(source: Source) -> Any:  # noqa: ANN401 -- a frame of narwhals
     """Return the frame of a source as it is, None if there is none."""
     frame = nw.from_native(source.frame, pass_through=True)
     return frame if isinstance(frame, nw.DataFrame | nw.LazyFrame) else None
@@ -218,11 +218,7 @@ def is_ordered(data: object) -> bool:
 
 def schema(table: Frame, data: object) -> nw.Schema:
     """Return the columns and their types; ``Object`` of columns that declare no type."""
-    types = replaced(table.collect_schema, lambda: unreadable(data))
-    if isinstance(table, nw.DataFrame):
-        nothing = {c for c in table.columns if declares_nothing(table.get_column(c))}
-        return nw.Schema({c: nw.Object() if c in nothing else k for c, k in types.items()})
-    return types
+    return replaced(table.collect_schema, lambda: unreadable(data))
 
 
 def unreadable(data: object) -> DataError:

@@ -45,11 +45,10 @@ share of their rows. Of ``n`` persons its standard deviation is at most ``√n/2
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial, reduce
 from hashlib import md5
-from itertools import pairwise
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -74,9 +73,6 @@ KEY = "rows of a person"
 
 MOST = 2**20
 """Rows of one person, at most."""
-
-ROWS_AT_ONCE = 2**18
-"""Rows of persons that are looked at together."""
 
 USER = "user"
 """The column of persons in the rows that are limited."""
@@ -105,8 +101,6 @@ class Coded(NamedTuple):
 
         The largest code is below 2^31 and four times the number of rows.
         """
-        if column.dtype == pl.String and column.name == USER:
-            return cls(_rows_of_texts(column), column)
         codes, lowest = _codes(column), lowest_of(column)
         if lowest is None:
             return cls(codes, column[_row_of_each(codes)])
@@ -142,7 +136,9 @@ class PeopleCap:
             ColumnError: The type is one that persons cannot have.
         """
         Kind.of_names(types[self.user], self.user)
-        return named(nw.col(self.user), types[self.user]).alias(USER)
+        person, dtype = nw.col(self.user), types[self.user]
+        # Categories have codes.
+        return (person if dtype == nw.Categorical else named(person, dtype)).alias(USER)
 
     def limited(
         self,
@@ -192,7 +188,6 @@ class PeopleCap:
     def coded(
         self,
         rows: nw.LazyFrame[Any],
-        values: Mapping[str, pl.Series],
         source: object,
         *,
         order_by: Sequence[str],
@@ -203,7 +198,6 @@ class PeopleCap:
 
         Args:
             rows: As for ``limited``, of polars.
-            values: What a column's integers stand for, in order, if they are codes already.
             source: What rows were made from, to name in an error.
             order_by: As for ``limited``.
             distinct: Likewise.
@@ -216,14 +210,10 @@ class PeopleCap:
         Raises:
             DataError: Rows cannot be read.
         """
-        native = nw.to_native(rows.select(USER, *order_by).drop_nulls())
-        held = replaced(lambda: native.collect().rechunk(), lambda: unreadable(source))
-        known = {name: Coded(held[name].to_numpy(), values[name]) for name in values}
-        coded = [known.get(column.name) or Coded.of(column) for column in held]
-        kept = self._kept(coded, distinct=distinct, in_turn=in_turn)
-        names = held.columns
-        found = nw.from_native(pl.LazyFrame(dict(zip(names, kept, strict=True))))
-        return found, {name: one.values for name, one in zip(names, coded, strict=True)}
+        coded = coded_columns(rows.select(USER, *order_by), source)
+        kept = self._kept([*coded.values()], distinct=distinct, in_turn=in_turn)
+        found = nw.from_native(pl.LazyFrame(dict(zip(coded, kept, strict=True))))
+        return found, {name: one.values for name, one in coded.items()}
 
     def _chosen(self, rows: pl.DataFrame, *, distinct: bool, in_turn: bool) -> pl.DataFrame:
         """Return the rows that count of rows in memory."""
@@ -246,62 +236,26 @@ class PeopleCap:
         every = user.codes * size
         every += values
         every = pl.Series(every).sort().to_numpy()  # in half the time of NumPy
-        if distinct and not (new := changes(every)).all():
-            every = every[new]
-        # In parts of whole persons: with all rows at once most time went on new memory.
-        at = every[ROWS_AT_ONCE::ROWS_AT_ONCE]
-        ends = [0, *every.searchsorted(at // size * size).tolist(), every.size]
-        order = parts[0] if in_turn else None
-        chosen = [
-            np.divmod(self._of_persons(every[first:end], size, user.values, order), size)
-            for first, end in pairwise(ends)
-        ]
-        persons, values = map(np.concatenate, zip(*chosen, strict=True))
-        return [persons, *(part[values] for part in parts)]
-
-    def _of_persons(
-        self, every: Indices, size: int, users: pl.Series, order: Indices | None
-    ) -> Indices:
-        """Return those that count of some persons' rows, in the order of these.
-
-        Args:
-            every: Each row, its person times ``size`` and what it is by, ascending.
-            size: What rows are by is below it.
-            users: The persons.
-            order: By what a row is by, when its turn comes, if rows count in turn.
-        """
-        sizes = np.diff(np.flatnonzero(changes(every // size)), append=every.size)
-        crowded = np.repeat(sizes > self.most, sizes)
-        if not crowded.any():
-            return every
-        few, every, sizes = every[~crowded], every[crowded], sizes[sizes > self.most]
+        if distinct:
+            every = every[changes(every)]
         person = every // size
-        turn = person if order is None else _joined(person, order[every % size])
-        of_each = users[person[np.cumsum(sizes) - 1]].alias(USER).to_frame()
+        firsts = np.flatnonzero(changes(person))
+        sizes = np.diff(firsts, append=every.size)
+        of_each = user.values[person[firsts]].alias(USER).to_frame()
         residues = _with_residues(nw.from_native(of_each))
-        return np.append(few, every[self._are_least(turn, sizes, residues)])
-
-    def _are_least(
-        self, turn: Indices, sizes: Indices, residues: nw.DataFrame[Any]
-    ) -> NDArray[np.bool_]:
-        """Return which rows have the least numbers of their person.
-
-        Args:
-            turn: Integers from 0 on, ascending with persons and with whose turn it is.
-            sizes: How many rows each person has, more than ``most``.
-            residues: Those of each person.
-        """
         i, j = (residues.get_column(name).to_numpy() for name in (_FIRST, _SECOND))
         s = _cube(i + WORDS[0])
         t = _cube(s + j + WORDS[1])
-        firsts = np.cumsum(sizes) - sizes
-        place = np.arange(turn.size) - np.repeat(firsts, sizes)
-        number = _cube(_cube(place + np.repeat(s, sizes)) + np.repeat(t, sizes))
+        number = np.arange(every.size) - np.repeat(firsts, sizes)
+        number = _cube(_cube(number + np.repeat(s, sizes)) + np.repeat(t, sizes))
         # It is below 2^30, so that the rows of each person stay together.
+        turn = _joined(person, parts[0][every % size]) if in_turn else person
         number += turn << 30
-        last = pl.Series(number).sort().to_numpy()[firsts + self.most - 1]
-        least: NDArray[np.bool_] = number <= np.repeat(last, sizes)
-        return least
+        least = pl.Series(number).sort().to_numpy()
+        last = least[firsts + np.minimum(sizes, self.most) - 1]
+        chosen = every[number <= np.repeat(last, sizes)]
+        persons, values = np.divmod(chosen, size)
+        return [persons, *(part[values] for part in parts)]
 
     def of_arrays(
         self,
@@ -342,6 +296,17 @@ def people_cap(user: str | None, max_per_user: object) -> PeopleCap | None:
         return None
     validation.instance("user", user, str)
     return PeopleCap(user, validation.at_least("max_per_user", max_per_user, 1, MOST))
+
+
+def coded_columns(rows: nw.LazyFrame[Any], source: object) -> dict[str, Coded]:
+    """Return the columns of rows of polars that miss no value, as codes.
+
+    Raises:
+        DataError: Rows cannot be read.
+    """
+    native = nw.to_native(rows.drop_nulls())
+    held = replaced(lambda: native.collect().rechunk(), lambda: unreadable(source))
+    return {column.name: Coded.of(column) for column in held}
 
 
 def codes_in(rows: nw.LazyFrame[Any], *columns: str) -> list[Indices]:
@@ -387,36 +352,21 @@ def _joined(first: Indices, second: Indices) -> Indices:
 def _codes(column: pl.Series) -> Indices:
     if (lowest := lowest_of(column)) is not None:
         return np.subtract(column.to_numpy(), lowest, dtype=np.int64)
-    if column.dtype == pl.String:
-        # Of texts that occur often one of each is compared with others.
-        rows = _rows_of_texts(column)
-        each = np.flatnonzero(rows == np.arange(rows.size))
-        codes = np.empty_like(rows)
-        codes[each] = _ranks(column[each])
-        return codes[rows]
-    return _ranks(column)
+    if column.dtype == pl.Categorical:
+        codes = _codes(column.to_physical().cast(pl.Int64))
+    elif column.dtype == pl.String:
+        # Hashes are sorted in a fraction of the time, and tell texts apart but by chance.
+        codes = _ranks(column.hash())
+        if not (column[_row_of_each(codes)][codes] == column).all():
+            return _ranks(column)
+    else:
+        return _ranks(column)
+    each = column[_row_of_each(codes)].cast(pl.String)
+    return codes if column.name == USER else _ranks(each)[codes]
 
 
 def _ranks(column: pl.Series) -> Indices:
     return column.rank("dense").to_numpy().astype(np.int64)
-
-
-def _rows_of_texts(texts: pl.Series) -> Indices:
-    """Return for each text the row of an equal one, which is the same for all equal ones."""
-    found, left, some = np.arange(texts.len()), np.arange(texts.len()), texts
-    seed = 0
-    while left.size:
-        # Of the texts with one place in a table the last one holds it: with it all equal ones
-        # are found, and others have another place in the next table.
-        bits = (2 * left.size).bit_length()
-        places = (some.hash(seed).to_numpy() >> np.uint64(64 - bits)).astype(np.int64)
-        table = np.empty(2**bits, dtype=np.uint32)
-        table[places] = left
-        found[left] = at = table[places]
-        differ = texts[at] != some
-        left, some = left[differ.to_numpy()], some.filter(differ)
-        seed += 1
-    return found
 
 
 def _with_order(

@@ -8,7 +8,16 @@ from __future__ import annotations
 import re
 import sys
 import warnings
-from collections.abc import Hashable, Iterable, Mapping, Sequence, Set as AbstractSet, Sized
+from collections.abc import (
+    Callable,
+    Hashable,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+    Set as AbstractSet,
+    Sized,
+)
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache, partial
@@ -20,17 +29,14 @@ from numpy.typing import NDArray
 
 from dpselect._optional import nw, pl
 from dpselect.errors import ColumnError, DataError, replaced
-from dpselect.tables.kinds import (
-    Kind,
-    declares_nothing,
-    native_type,
-    texts,
-    type_name,
-    with_known_types,
-)
+from dpselect.tables.kinds import Kind, Moment, moments, texts, type_name
+from dpselect.tables.text import in_blocks
 from dpselect.typing import Indices, Values
 
 PLAIN_NUMBERS = {float, int, bool, type(None)}
+
+VALUE = "value"
+"""The column of data that are the values themselves."""
 
 SPAN = 2**16
 """Integers so far apart are found in a table of all between them."""
@@ -94,9 +100,9 @@ def of_values(values: object, refusal: str) -> ColumnValues:
 
 
 def as_column(values: object, refusal: str) -> nw.Series[Any] | NDArray[Any]:
-    """Return one value for each record: as a Series or an array of the type declared.
+    """Return one value for each record: as polars has a Series, or as an array.
 
-    Where none is declared it is an array of objects.
+    Where no type is declared it is an array of objects.
 
     Args:
         values: Private.
@@ -107,7 +113,9 @@ def as_column(values: object, refusal: str) -> nw.Series[Any] | NDArray[Any]:
     """
     series = as_series(values)
     if isinstance(series, nw.Series):
-        return objects(listed(series)) if declares_nothing(series) else series
+        column = column_of(series)
+        is_typed = column.dtype not in {pl.Object, pl.Null}
+        return nw.from_native(column, series_only=True) if is_typed else objects(column)
     if is_listed(values):
         return objects(values)
     if not declares_type(values):
@@ -116,6 +124,17 @@ def as_column(values: object, refusal: str) -> nw.Series[Any] | NDArray[Any]:
     if array.ndim != 1:
         raise DataError(f"{refusal}, not of {array.ndim} dimensions")
     return array
+
+
+def as_table(values: object, refusal: str) -> nw.LazyFrame[Any]:
+    """Return one value for each record as a table of polars, in the column ``value``.
+
+    Raises:
+        DataError: As for ``as_column``.
+    """
+    held: Any = as_column(values, refusal)
+    column = of_typed(held) if isinstance(held, np.ndarray) else nw.to_native(held)
+    return nw.from_native(pl.LazyFrame({VALUE: column}))
 
 
 def labels(y: object) -> tuple[object, ColumnValues]:
@@ -175,7 +194,98 @@ def as_series(values: object) -> Any:  # noqa: ANN401 -- of any library
     """Return a Series or an array of Arrow as one of narwhals, anything else as it is."""
     if isinstance(values, np.ndarray | list | tuple):
         return values  # narwhals takes long to say so
-    return nw.from_native(with_known_types(values), allow_series=True, pass_through=True)
+    arrow = sys.modules.get("pyarrow")
+    if arrow is not None and isinstance(values, arrow.Array):
+        values = arrow.chunked_array([values])
+    return nw.from_native(values, allow_series=True, pass_through=True)
+
+
+def in_polars(frame: nw.DataFrame[Any]) -> nw.LazyFrame[Any]:
+    """Return a frame in memory as a lazy one of polars; columns are read when asked for."""
+    if frame.implementation.is_polars():
+        return frame.lazy()
+
+    held = {str(name): frame.get_column(name) for name in frame.columns}
+
+    def parts(wanted: list[str]) -> Iterator[pl.DataFrame]:
+        yield pl.DataFrame({name: column_of(held[name]) for name in wanted})
+
+    types = {name: _declared(held[name]) for name in held}
+    if [*map(int, pl.__version__.split(".")[:2])] < [1, 37]:  # it streams no objects
+        [known] = parts([name for name in held if types[name] != pl.Null])
+        return nw.from_native(known.lazy())
+    return nw.from_native(in_blocks(types, parts))
+
+
+def _declared(series: nw.Series[Any]) -> Any:  # noqa: ANN401 -- a type of polars
+    """Return the type of a column in polars; that of nothing, if it has none."""
+    none: Any = nw.to_native(series.head(0))
+    if hasattr(none, "cat"):  # to pandas all categories are there
+        none = none.cat.remove_unused_categories()
+    with suppress(DataError):
+        known = nw.from_native(none, series_only=True)
+        return replaced(lambda: column_of(known).dtype, DataError)
+    return pl.Null()
+
+
+def column_of(series: nw.Series[Any]) -> pl.Series:
+    """Return a column of any library in polars: of the type declared, or of objects.
+
+    pandas declares no type of objects, nor of categories that are objects or truth values,
+    of which 1 is one as well.
+    """
+    held, name = nw.to_native(series), str(series.name)
+    if series.implementation.is_polars():
+        return held
+    stated: Any = getattr(held, "dtype", None)
+    of_categories = str(getattr(getattr(stated, "categories", None), "dtype", ""))
+    if isinstance(stated, np.dtype):
+        return of_typed(held.to_numpy()).alias(name)
+    if of_categories in {"object", "bool"}:
+        return pl.Series(name, listed(series), dtype=pl.Object)
+    if of_categories in {"str", "string"}:
+        every = column_of(nw.from_native(stated.categories.to_series(), series_only=True))
+        codes = pl.Series(held.cat.codes.to_numpy(), dtype=pl.Int64)
+        return every.cast(pl.Categorical)[codes.set(codes < 0, None)].alias(name)
+    kind = Kind.of(series.dtype)
+    if kind in {Kind.INTEGER, Kind.BOOLEAN} and not series.implementation.is_pyarrow():
+        # A null would turn all integers into floats.
+        known = series.fill_null(False if kind == Kind.BOOLEAN else 0).to_numpy()
+        return pl.Series(name, known).set(pl.Series(series.is_null().to_numpy()), None)
+    return _by_arrow(series, kind)
+
+
+def _by_arrow(series: nw.Series[Any], kind: Kind | None) -> pl.Series:
+    """Return a column by Arrow; texts one by one where some are no UTF-8, or without it."""
+
+    def found() -> pl.Series:
+        column = series.to_arrow()
+        column.validate(full=True)
+        return pl.Series(series.name, column)
+
+    if kind != Kind.TEXT:
+        return replaced(found, partial(refused_type, series.name, series.dtype))
+    with suppress(DataError):
+        return replaced(found, DataError)
+    return _of_texts(listed(series)).alias(series.name)
+
+
+def of_typed(array: NDArray[Any]) -> pl.Series:
+    """Return an array of a type in polars; what has no microseconds of 64 bits is null."""
+    if array.dtype.kind in "UO":
+        given = array.tolist()
+        return (
+            _of_texts(given) if array.dtype.kind == "U" else pl.Series(given, dtype=pl.Object)
+        )
+    if array.dtype.kind == "c":
+        raise refused_type("", array.dtype)
+    is_day, unit = array.dtype == np.dtype("M8[D]"), array.dtype.str[3:]
+    if is_day or array.dtype.kind not in "mM" or unit in {"[us]", "[ns]"}:
+        return pl.Series(array)
+    micros, seconds = (f"{array.dtype.kind}8[{unit}]" for unit in ("us", "s"))
+    held = array.astype(micros)
+    is_held = held.astype(seconds) == array.astype(seconds)
+    return pl.Series(held).set(pl.Series(~is_held), None)
 
 
 def listed(series: nw.Series[Any]) -> list[Any]:
@@ -198,28 +308,31 @@ def of_series(series: nw.Series[Any]) -> ColumnValues:
     Raises:
         ColumnError: Its type holds neither numbers nor text.
     """
-    kind, dtype = kind_of(series), series.dtype
-    if kind == Kind.NUMBERS and not dtype.is_decimal() and "Int128" not in str(dtype):
-        return _of_numbers(series)
-    return ColumnValues(objects(listed(series)), kind)
+    kind, column = kind_of(series), column_of(series)
+    if kind != Kind.NUMBERS or column.dtype.is_decimal() or "128" in str(column.dtype):
+        return ColumnValues(objects(column), kind)
+    missing = None
+    if column.null_count() > 0:
+        missing = column.is_null().to_numpy()
+        # A null would turn all integers into floats.
+        column = column.fill_null(False if column.dtype == pl.Boolean else 0)
+    return ColumnValues(column.to_numpy(), kind, missing)
 
 
 def kind_of(series: nw.Series[Any]) -> Kind:
-    """Return what a Series declares of its values, numbers of any type alike.
+    """Return what a Series declares of its values, numbers of any type alike; none is read.
 
     Raises:
         ColumnError: Its type holds neither numbers nor text.
     """
-    if declares_nothing(series) or native_type(series).lower() == "null":
+    refused = partial(refused_type, series.name, series.dtype)
+    column = replaced(lambda: column_of(series.head(0)), refused)
+    if column.dtype == pl.Null:
         return Kind.ANYTHING
-    kind = Kind.of(series.dtype)
-    if kind == Kind.TEXT:
-        # Categories of pandas and Arrow may be of any type.
-        sure = series.dtype == nw.String or series.implementation.is_polars()
-        return Kind.TEXT if sure else Kind.ANYTHING
-    if kind is None or not kind.is_number:
-        raise refused_type(series.name, series.dtype)
-    return Kind.NUMBERS
+    kind = Kind.of(nw.from_native(column, series_only=True).dtype)
+    if kind is None or kind == Kind.DATE:
+        raise refused()
+    return Kind.NUMBERS if kind.is_number else kind
 
 
 def of_array(array: NDArray[Any]) -> ColumnValues:
@@ -239,32 +352,26 @@ def of_objects(values: Sequence[object]) -> ColumnValues:
     return ColumnValues(objects(values), Kind.ANYTHING)
 
 
-def names_of_frame(
-    frame: nw.DataFrame[Any], coded: Sequence[str] = ()
-) -> tuple[nw.LazyFrame[Any], dict[str, pl.Series]]:
-    """Return a frame in memory as a lazy one of polars, each value coded by itself.
+def as_kinds(table: nw.LazyFrame[Any], kinds: Mapping[str, Kind | Moment]) -> nw.LazyFrame[Any]:
+    """Return a table in which columns of objects are of a kind, each value by itself.
 
     Args:
-        frame: Private.
-        coded: The columns that may be codes, if they are categories of pandas, or integers near
-            each other.
-
-    Returns:
-        The frame; and of each column of codes the values that they stand for, in order.
+        table: The rows.
+        kinds: Kinds by column, if it is one of objects: texts, numbers or truth values; or
+            moments, which become integers.
     """
-    columns: dict[str, pl.Series] = {}
-    listed: dict[str, pl.Series] = {}
-    for name in frame.columns:
-        series = frame.get_column(name)
-        if name in coded and is_categories(series):
-            columns[name], listed[name] = _categories(series)
-        else:
-            columns[name] = column = names_of_series(series)
-            if name in coded and (lowest := lowest_of(column)) is not None:
-                columns[name] = codes = column.cast(pl.Int64) - lowest
-                span: Any = codes.max()
-                listed[name] = (pl.int_range(span + 1, eager=True) + lowest).cast(column.dtype)
-    return nw.from_native(pl.DataFrame(columns).lazy()), listed
+
+    def column(name: str) -> pl.Expr:
+        kind: Any = kinds[name]
+        read, held = OF_OBJECTS.get(kind, (partial(moments, kind), "Int64"))
+        dtype = getattr(pl, held)
+        return pl.col(name).map_batches(
+            lambda given: pl.Series(read(given), dtype=dtype), dtype, is_elementwise=True
+        )
+
+    declared = table.collect_schema()
+    of_any = [column(name) for name in kinds if declared[name] == nw.Object]
+    return nw.from_native(nw.to_native(table).with_columns(of_any)) if of_any else table
 
 
 def lowest_of(column: pl.Series) -> int | None:
@@ -277,80 +384,17 @@ def lowest_of(column: pl.Series) -> int | None:
     return lowest if near and abs(lowest) < 2**62 else None
 
 
-def names_of_values(values: object, name: str) -> nw.LazyFrame[Any]:
-    """Return an array, a list or a Series as such a frame of one column.
-
-    Raises:
-        ColumnError: A Series is of a type that names cannot have.
-        DataError: They are not a column, or an array of such a type.
-    """
-    refusal = "data must be a table, or an array, list or Series of values"
-    held = as_column([*values] if isinstance(values, AbstractSet) else values, refusal)
-    if isinstance(held, nw.Series):
-        named = names_of_series(held)
-    elif held.dtype.kind in "UO":
-        named = _of_texts(held.tolist())
-    elif Kind.of_array(held.dtype) in {Kind.INTEGER, Kind.BOOLEAN, Kind.DATE}:
-        named = pl.Series(held)
-    else:
-        raise DataError(
-            "an array of values must be one-dimensional, of text, integers or booleans"
-        )
-    return nw.from_native(named.alias(name).to_frame().lazy())
-
-
 def names_of_series(series: nw.Series[Any]) -> pl.Series:
     """Return keys, groups or persons as a column of polars, each value coded by itself.
 
     Raises:
         ColumnError: The type is one that they cannot have.
     """
-    if declares_nothing(series):
-        return _of_texts(listed(series))
-    kind = Kind.of_names(series.dtype, str(series.name))
-    if series.implementation.is_polars():
-        return nw.to_native(series)
-    if kind == Kind.TEXT:
-        if is_categories(series):
-            codes, texts = _categories(series)
-            return texts[codes]
-        return _of_declared_texts(series)
-    if kind == Kind.DATE:
-        # Arrow holds days that Python does not have.
-        return pl.Series(series.to_arrow(), dtype=pl.Date)
-    column = of_series(series)
-    return pl.Series(column.values).set(pl.Series(column.absent()), None)
-
-
-def _of_declared_texts(series: nw.Series[Any]) -> pl.Series:
-    """Return texts by Arrow; one by one where some are no UTF-8, or there is no Arrow."""
-
-    def found() -> pl.Series:
-        column = series.to_arrow()
-        column.validate(full=True)
-        return pl.Series(column, dtype=pl.String)
-
-    with suppress(DataError):
-        return replaced(found, DataError)
-    return _of_texts(listed(series))
-
-
-def is_categories(series: nw.Series[Any]) -> bool:
-    """Return whether a Series of pandas is one of categories."""
-    return series.implementation.is_pandas() and native_type(series) == "category"
-
-
-def _categories(series: nw.Series[Any]) -> tuple[pl.Series, pl.Series]:
-    """Return the codes of categories, null where one is missing, and their texts in order."""
-    held = nw.to_native(series).cat
-    codes = pl.Series(held.codes.to_numpy(), dtype=pl.Int64)
-    codes = codes.set(codes < 0, None)
-    texts = _of_texts(held.categories.tolist())
-    if texts.null_count() or not (texts[1:] > texts[:-1]).all():
-        # Their order is anybody's, and several may be one text, or none.
-        codes = (texts.rank("dense").cast(pl.Int64) - 1)[codes]
-        texts = texts.drop_nulls().unique().sort()
-    return codes, texts
+    column = column_of(series)
+    if column.dtype == pl.Object:
+        return _of_texts(column)
+    Kind.of_names(nw.from_native(column, series_only=True).dtype, str(series.name))
+    return column
 
 
 def _of_texts(values: Iterable[object]) -> pl.Series:
@@ -519,8 +563,8 @@ def places_among(edges: Values, numbers: Values) -> Indices:
     return at
 
 
-def _numbers(values: NDArray[Any]) -> Values:
-    given = values.tolist()
+def _numbers(values: Iterable[Any]) -> Values:
+    given = [*values]
     if set(map(type, given)) <= PLAIN_NUMBERS:
         try:
             return np.array(given, dtype=np.float64)  # the same numbers, 20 times as fast
@@ -531,16 +575,19 @@ def _numbers(values: NDArray[Any]) -> Values:
         return np.array([number(value) for value in given], dtype=np.float64)
 
 
-def _of_numbers(series: nw.Series[Any]) -> ColumnValues:
-    missing = None
-    if series.null_count() > 0:
-        missing = np.asarray(series.is_null().to_numpy(), dtype=np.bool_)
-        # A null would turn all integers into floats.
-        series = series.fill_null(False if series.dtype == nw.Boolean else 0)
-    return ColumnValues(series.to_numpy(), Kind.NUMBERS, missing)
-
-
 def objects(values: Iterable[object]) -> NDArray[Any]:
     """Return values as an array of objects."""
     listed = list(values)
     return np.fromiter(listed, dtype=object, count=len(listed))
+
+
+def _truths(values: Iterable[object]) -> list[Any]:
+    return [Kind.BOOLEAN.code(value) for value in values]
+
+
+OF_OBJECTS: dict[Any, tuple[Callable[[Any], Any], str]] = {
+    Kind.NUMBERS: (_numbers, "Float64"),
+    Kind.TEXT: (texts, "String"),
+    Kind.BOOLEAN: (_truths, "Boolean"),
+}
+"""How values of no declared type are read as a kind, and the type of polars that holds it."""

@@ -23,15 +23,13 @@ from dpselect.tables.engine import engine_of
 from dpselect.tables.kinds import (
     ORIGINS,
     Kind,
-    declares_nothing,
     float_type,
-    is_missing,
     moment_of,
     numbers_alone,
     rounded,
     type_name,
 )
-from dpselect.tables.values import listed, of_objects
+from dpselect.tables.values import as_kinds
 
 Literal: TypeAlias = Decimal | str | bool
 
@@ -51,6 +49,9 @@ COMPARABLE: dict[str | None, str] = {
     "time": "a time such as '2024-01-31T12:00Z'",
 }
 """What a literal must be for a kind of column, in words."""
+
+KINDS: dict[type, Kind] = {Decimal: Kind.NUMBERS, str: Kind.TEXT, bool: Kind.BOOLEAN}
+"""As what a column of objects is compared with a literal."""
 
 OTHER_OPERATORS = {"==": "=", "<>": "!=", "=<": "<=", "=>": ">="}
 
@@ -142,19 +143,6 @@ class Comparison:
             )
         return ~value.is_null() & OPERATORS[self.operator](value, public)
 
-    def kept_alone(self, series: nw.Series[Any]) -> list[bool]:
-        """Return which values are kept of a column that declares no type, each by itself."""
-        literal, values = self.literal, listed(series)
-        held: list[Any]
-        if isinstance(literal, Decimal):
-            held = of_objects(values).numbers().tolist()
-        else:
-            kind = Kind.BOOLEAN if isinstance(literal, bool) else Kind.TEXT
-            held = [kind.code(one) for one in values]
-        compare = OPERATORS[self.operator]
-        public = float(literal) if isinstance(literal, Decimal) else literal
-        return [not is_missing(one) and compare(one, public) for one in held]
-
     def _keeps_integer(
         self, value: nw.Expr, dtype: nw.dtypes.DType, literal: Decimal
     ) -> nw.Expr:
@@ -209,46 +197,39 @@ def filtered(
     Raises:
         ColumnError: There is no such column, or it is of a type that does not compare.
     """
+    reads: Any = dialect
     for one in comparisons:
         types = table.collect_schema()
         if one.column not in types:
             raise (no_column if dialect is None else no_field)(one.column, types.names())
-        if isinstance(table, nw.DataFrame) and _is_untyped(table.get_column(one.column)):
-            kept = one.kept_alone(table.get_column(one.column))
-            table = table.filter(kept) if kept else table
-            continue
         dtype, value = types[one.column], nw.col(one.column)
-        of_text = dialect is not None and dtype == nw.String
-        if of_text:
-            value = value.str.strip_chars()
+        is_field = dialect is not None and dtype == nw.String
+        is_untyped = is_field and one.column not in reads.column_type
+        time, compared = _moment(one.literal, dtype), one
         # What is compared is a column beside it where it has to be read first.
         name = f"number in {one.column}"
         while name in types:
             name += "_"
-        beside = table.with_columns(nw.col(one.column).alias(name))
-        if dialect is not None and of_text and one.column not in dialect.column_type:
-            if isinstance(one.literal, Decimal):
-                numbers = dialect.typed(beside, {name: "number"})
-                table = numbers.filter(one.keeps(nw.col(name), nw.Float64())).drop(name)
-                continue
-            one.refuse_order_of_texts()
-            dialect.note_reading(["text"])
-        time = _moment(one.literal, dtype)
-        if isinstance(time, datetime):
+        beside = table.with_columns(value.alias(name))
+        if dtype == nw.Object:
+            beside = as_kinds(beside, {name: KINDS[type(one.literal)]})
+        elif is_untyped and isinstance(one.literal, Decimal):
+            beside = reads.typed(beside, {name: "number"})
+        elif isinstance(time, datetime):
             zone = moment_of(dtype)
-            counted = engine_of(beside).counted(name, zone)
-            micros = Decimal((time - ORIGINS[zone]) // timedelta(microseconds=1))
-            keeps = replace(one, literal=micros).keeps(nw.col(name), nw.Int64())
-            table = counted.filter(keeps).drop(name)
+            beside = engine_of(beside).counted(name, zone)
+            micros = (time - ORIGINS[zone]) // timedelta(microseconds=1)
+            compared = replace(one, literal=Decimal(micros))
         else:
+            if is_untyped:
+                one.refuse_order_of_texts()
+                reads.note_reading(["text"])
+            value = value.str.strip_chars() if is_field else value
             table = table.filter(one.keeps(value, dtype))
+            continue
+        keeps = compared.keeps(nw.col(name), beside.collect_schema()[name])
+        table = beside.filter(keeps).drop(name)
     return table
-
-
-def _is_untyped(series: nw.Series[Any]) -> bool:
-    """Return whether a column declares no type; categories of pandas may be of any."""
-    is_category = series.dtype in {nw.Categorical, nw.Enum}
-    return declares_nothing(series) or (is_category and series.implementation.is_pandas_like())
 
 
 def _literal(text: str) -> Literal | None:

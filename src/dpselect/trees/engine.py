@@ -26,7 +26,7 @@ from dpselect.tables.collecting import (
 from dpselect.tables.engine import Engine, array_of, engine_of
 from dpselect.tables.kinds import Kind, float_type, rounded
 from dpselect.tables.people import PeopleCap
-from dpselect.tables.values import refused_type
+from dpselect.tables.values import as_kinds, refused_type
 from dpselect.trees.candidates import Individual, depth
 from dpselect.trees.counts import FEW_CELLS, Counts, MemoryCounts, Target, cells_of, flat
 from dpselect.trees.domains import OUTSIDE, Bins, Categories, Schema
@@ -75,6 +75,8 @@ class EngineCounts(Counts):
         self._codes = self._known(self._coded())
         if users is not None:
             users.check(data)
+            self._table = as_kinds(self._table, {users.user: Kind.TEXT})
+            types = self._table.collect_schema()
             rows = self._coded(more={"user": users.persons(types)})
             limited = users.limited(rows, order_by=[LABEL, *self._names])
             self._codes = limited.select(*self._coding)

@@ -76,17 +76,13 @@ class Columns:
     def values(self, name: str) -> tuple[ColumnValues, Indices | None]:
         """Return the values of a column, and None; or each once, and where each record's is.
 
-        So it is with declared texts, fields, and categories of pandas; the last one is missing.
+        So it is with declared texts and fields; the last one is missing.
         """
         held = self.of(name)
         if isinstance(held, ColumnValues):
             return held, None
         if isinstance(held, np.ndarray):
             return values.of_array(held), None
-        if values.is_categories(held):
-            known = nw.to_native(held).cat
-            every = values.of_objects([*known.categories.tolist(), None])
-            return every, known.codes.to_numpy()
         if self.kind(name) != Kind.TEXT and name not in self.fields:
             return values.of_series(held), None
         texts = values.names_of_series(held).cast(pl.String)
