@@ -323,12 +323,12 @@ def _length(ends: object) -> int:
 
 
 def once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    """Return an object that is read from JSON, in which no key stands twice."""
+    """Return what is said of each name, as in an object of JSON; of none twice."""
     found = dict(pairs)
     if len(found) < len(pairs):
         names = [name for name, _ in pairs]
         twice = next(one for one in found if names.count(one) > 1)
-        raise DataError(f"the key {twice!r} stands twice in an object of JSON")
+        raise DataError(f"{twice!r} is given twice")
     return found
 
 

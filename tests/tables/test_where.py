@@ -7,6 +7,7 @@ from functools import partial
 from math import inf, isnan, nan
 
 import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import given, strategies as st
 
@@ -198,3 +199,41 @@ def test_no_rows_are_selected_where_one_may_be_replaced(engine):
     with refused("neighbours", "where"):
         median.release(data, budget=budget)
     assert budget.entries == ()
+
+
+@pytest.mark.parametrize("above", [0, 9])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pa.string_view(),
+        pa.binary_view(),
+        pa.list_(pa.string_view()),
+        pa.struct([("a", pa.string_view())]),
+        pa.run_end_encoded(pa.int32(), pa.int64()),
+    ],
+    ids=str,
+)
+def test_a_column_of_arrow_that_cannot_be_selected_decides_nothing(kind, above):
+    """It raised as soon as one row was kept."""
+    rows = pa.table({"v": [5, 5], "more": pa.nulls(2, kind)})
+    query = dp.Percentiles(
+        column="v", p=50, upper=9, step=1, epsilon=1.0, neighbours="add-remove"
+    )
+
+    assert query.release(tables.Source(frame=rows, where=[f"v > {above}"])).answer
+
+
+@pytest.mark.parametrize("rows", [0, 1])
+def test_moments_of_objects_in_a_lazy_frame_are_read_whatever_it_holds(rows):
+    """A query of one row of objects made polars panic."""
+    day = date(2020, 1, 5)
+    held = pl.DataFrame({"f": pl.Series([day] * rows, dtype=pl.Object)})
+    query = dp.Percentiles(
+        column="f",
+        p=50,
+        candidates=[day, date(2020, 1, 6)],
+        epsilon=1.0,
+        neighbours="add-remove",
+    )
+
+    assert query.release(held.lazy()).answer

@@ -13,7 +13,7 @@ import typer
 from dpselect.cli import output
 from dpselect.cli.help import add, argument, command, parameter, shared
 from dpselect.errors import ParameterError
-from dpselect.writing import documented
+from dpselect.writing import documented, once
 
 if TYPE_CHECKING:
     from dpselect.budget import Budget
@@ -100,7 +100,7 @@ def _granted(terms: Mapping[str, Any]) -> dict[str, Any]:
             raise ParameterError("`rows_per_person` goes with `protects`, a column of persons")
         made["protects"] = Persons(column, rows)
     if shares := made.pop("share", None):
-        made["shares"] = dict(map(_share, shares))
+        made["shares"] = once([*map(_share, shares)])
     length, unit = made.pop("period", None), made.pop("period_unit", None)
     return made if length is unit is None else {**made, "period": Period(length, unit)}
 

@@ -40,6 +40,7 @@ from typing import TYPE_CHECKING, Any
 from dpselect import validation
 from dpselect.errors import ParameterError
 from dpselect.passes import stated_rows, watching
+from dpselect.writing import once
 
 if TYPE_CHECKING:
     from dpselect.budget import Budget
@@ -142,7 +143,7 @@ def rows_of(path: str, typed: Mapping[str, Any]) -> str | Source:
         if name in given:
             given[name] = tuple(given[name].split(","))
     if "column_type" in given:
-        given["column_type"] = dict(map(_column_type, given["column_type"]))
+        given["column_type"] = once([*map(_column_type, given["column_type"])])
     return Source(path, **given)
 
 

@@ -287,8 +287,7 @@ class AfterCount(Asked[Values], Method):
         method = self.of_size(int(size_of(number)))
         shares = len(method.singles) if isinstance(method, OneByOne) else 1
         least = USABLE * self.records.changed * shares / self.left
-        # One record is at every percentile, such as the 100th, beyond which there is none.
-        return [max(self._beyond(p, number), 1.0) >= least for p in self.percents]
+        return [(min(p, 100 - p) or p) / 100 * number >= least for p in self.percents]
 
     def draw(self, counts: Counts, records: Indices, by: Draws = BY_SAMPLERS) -> Values:
         """Draw the values of each group, by the method of its noisy number."""

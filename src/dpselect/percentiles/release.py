@@ -48,7 +48,8 @@ class PercentileRelease(Release[Any]):
         asked: Any = self.plan.query
         known = {"values": asked.ends_early, "rows": self._rows_said}
         if self.groups is None and asked.upper is not None and asked.upper in self.answer:
-            known["range"] = f"values above {as_text(asked.upper)} count as it"
+            hidden = ", and so does a 100th percentile that noise hides" * (100 in self.p)
+            known["range"] = f"values above {as_text(asked.upper)} count as it{hidden}"
         usable = [one for one in self._numbers if any(self._method.are_usable(one))]
         if self.interval is None and usable:
             from dpselect.percentiles.prediction import expected
