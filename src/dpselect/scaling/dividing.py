@@ -16,6 +16,9 @@ P = ParamSpec("P")
 LARGEST = 1e300
 """Largest unit score; no draw tells it from infinity."""
 
+FEW = 16
+"""Scores up to which numbers of Python are faster than arrays."""
+
 
 def finite(scale: Callable[P, Scores]) -> Callable[P, Scores]:
     """Cut what a scaling returns at ``LARGEST``, without a warning that scores decide."""
@@ -28,7 +31,6 @@ def finite(scale: Callable[P, Scores]) -> Callable[P, Scores]:
     return cut
 
 
-@finite
 def by_global(objective: Objective) -> Scores:
     """Return ``s_r = (u_r - u_*)/Δ``, doubled if the objective is monotone.
 
@@ -42,9 +44,18 @@ def by_global(objective: Objective) -> Scores:
 
     Source: McSherry and Talwar 2007; the monotone case: Dwork and Roth 2014, section 3.4.
     """
-    bound, scores = objective.sensitivity.bound, objective.scores
+    bound = objective.sensitivity.bound
     unit = bound / 2 if objective.monotone else bound
-    if np.count_nonzero(objective.low_order):
-        return objective.gaps().high / unit
-    # Of floats a difference is rounded once as it is.
-    return (scores - scores.max()) / unit
+    # Of scores that are floats a difference is rounded once as it is.
+    are_floats = not np.count_nonzero(objective.low_order)
+    if len(objective) > FEW or not are_floats:
+        return _of_many(objective, unit, are_floats=are_floats)
+    scores = objective.scores.tolist()
+    best = max(scores)
+    return np.array([max((score - best) / unit, -LARGEST) for score in scores])
+
+
+@finite
+def _of_many(objective: Objective, unit: float, *, are_floats: bool) -> Scores:
+    scores = objective.scores
+    return (scores - scores.max() if are_floats else objective.gaps().high) / unit
