@@ -90,7 +90,7 @@ class Kind(StrEnum):
         if kind == cls.ANYTHING:
             note(f"objects of {column!r} as text each, lists as one: explode them (`user`)")
             return cls.TEXT
-        if kind is not None and kind.is_name:
+        if kind is not None and kind != cls.NUMBERS:
             return kind
         cure = "cast or bin it first"
         if kind == cls.NUMBERS:
@@ -104,11 +104,6 @@ class Kind(StrEnum):
             f"column {column!r} is of type {type_name(dtype)}: keys and users must be "
             f"text, integers, booleans or dates; {cure}"
         )
-
-    @property
-    def is_name(self) -> bool:
-        """Whether keys, groups and persons can be of it."""
-        return self not in {Kind.NUMBERS, Kind.ANYTHING}
 
     @property
     def is_number(self) -> bool:
