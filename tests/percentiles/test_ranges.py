@@ -101,3 +101,12 @@ def test_listed_integers_are_those_that_floats_hold():
     for listed in ([2**53, 2**53 + 1], [-(2**53) - 1, 0], [2**60 + 1]):
         with refused("candidates"):
             dp.Percentiles(candidates=listed, p=50, epsilon=1.0, neighbours="add-remove")
+
+
+@pytest.mark.parametrize("held", [[123_456_789] * 20, [123_456_789] * 9 + [5] * 4])
+def test_equal_numbers_in_a_long_range_are_found_where_noise_is_small(held):
+    query = dp.Percentiles(
+        p=50, upper=2 * 10**8, step=1, epsilon=1000.0, neighbours="add-remove"
+    )
+
+    assert {query.release(held).answer for _ in range(10)} == {(123_456_789,)}

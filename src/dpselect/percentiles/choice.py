@@ -52,7 +52,7 @@ them. It is a function of what was released.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from math import log
 from typing import NamedTuple
@@ -327,7 +327,7 @@ class Refined(Asked[Range]):
             # Records of other cells are next to it, so that few candidates are between two.
             place = counts.place.clip(low[counts.group] - 1, high[counts.group] + 1)
             scores = RankScores(
-                replace(counts, place=place),
+                counts.moved(place),
                 p=p,
                 points=self.points,
                 bound=self.records.rank_bound(p),

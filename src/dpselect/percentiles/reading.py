@@ -7,7 +7,7 @@ an engine: one grouping by the position among so many candidates at a time, for 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import gcd
 from typing import Any, TypeAlias
 
@@ -115,12 +115,15 @@ class Counts:
         if edges.size == self.candidates + 1:  # each is a cell
             return self
         cell = edges.searchsorted(self.place, side="right") - 1
-        is_first = np.ones(cell.size, dtype=np.bool_)
-        is_first[1:] = (cell[1:] != cell[:-1]) | (self.group[1:] != self.group[:-1])
+        return replace(self.moved(cell), candidates=edges.size - 1)
+
+    def moved(self, place: Indices) -> Counts:
+        """Return the counts at other positions, ascending in each group; equal ones are one."""
+        is_first = np.ones(place.size, dtype=np.bool_)
+        is_first[1:] = (place[1:] != place[:-1]) | (self.group[1:] != self.group[:-1])
         first = np.flatnonzero(is_first)
         held = np.add.reduceat(self.held, first) if first.size else self.held
-        group = self.group[first]
-        return Counts(self.groups, edges.size - 1, group, cell[first], held, self.missing)
+        return replace(self, group=self.group[first], place=place[first], held=held)
 
 
 @dataclass(frozen=True, slots=True)
