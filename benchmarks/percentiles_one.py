@@ -16,7 +16,7 @@ from __future__ import annotations
 import csv
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -157,7 +157,7 @@ def within(design: PercentilesDesign, counts: Counts, case: Case, low: int, high
     assert design.refined is not None  # noqa: S101 -- of a range
     place = np.arange(low, high)
     bound, ends = design.method.records.rank_bound(case.p), (place[:1], place[-1:])
-    counts = replace(counts, place=counts.place.clip(low - 1, high))
+    counts = counts.moved(counts.place.clip(low - 1, high))
     scores = RankScores(counts, p=case.p, points=design.points, bound=bound, drawn=ends)
     within = scores.at(np.zeros_like(place), place)
     objective = dp.Objective(within, dp.GlobalSensitivity(1, ADD_REMOVE))

@@ -110,3 +110,12 @@ def test_equal_numbers_in_a_long_range_are_found_where_noise_is_small(held):
     )
 
     assert {query.release(held).answer for _ in range(10)} == {(123_456_789,)}
+
+
+@pytest.mark.parametrize(("apart", "epsilon"), [(0, 100.0), (0, 1e6), (2e9, 1e4), (2e9, 1e9)])
+def test_records_in_a_wide_cell_are_found(apart, epsilon):
+    """Equal ones, and those that have the next ones far away."""
+    query = dp.Percentiles(p=50, step=1, epsilon=epsilon, neighbours=BOTH[0])
+    values = 5e14 + apart * (np.arange(51) - 25)
+
+    assert query.release(values).answer == (5e14,)

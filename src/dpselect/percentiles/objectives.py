@@ -35,6 +35,10 @@ AROUND = 1 / 64
 ahead of all that is between records by twice as much, however far away the next one is."""
 
 
+ROUNDING = 2.0**-30
+"""More than what floats lose of ranks that are looked for; scores are told apart by more."""
+
+
 OUT = -(2.0**30)
 """Unit score of candidates that cannot be drawn."""
 
@@ -224,6 +228,8 @@ class RankScores:
         """
         low, high = (self._place[at + i].clip(0, self.shape[1] - 1) for i in (0, 1))
         part = (self._whole - (self._sums[at] - self._sums_before) + rank).clip(0, 1)
+        # Ranks around those of a number are its own.
+        part = np.where(np.abs(part - 0.5) > 0.5 - AROUND, np.rint(part), part)
         start = self._points[low]
         return low, high, self._points.searchsorted(start + part * (self._points[high] - start))
 
@@ -233,7 +239,7 @@ class RankScores:
         Args:
             reach: By how much less they are, at most; a row of the answer for each.
         """
-        worst = (self.best - reach[:, None] * self._bound).clip(-(2.0**52)) - AROUND
+        worst = (self.best - reach[:, None] * self._bound).clip(-(2.0**52)) - ROUNDING
         rank = self._part + np.array([worst, -worst])
         whole = self._whole + np.ceil(rank).astype(np.int64)
         # Before the last number with a lower rank, and after the next one, there is none.
