@@ -6,6 +6,8 @@ from fractions import Fraction
 from functools import partial
 from math import inf, isnan, nan
 
+import numpy as np
+import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
@@ -237,3 +239,25 @@ def test_moments_of_objects_in_a_lazy_frame_are_read_whatever_it_holds(rows):
     )
 
     assert query.release(held.lazy()).answer
+
+
+def as_objects(values):
+    return pl.DataFrame({"f": pl.Series(values, dtype=pl.Object)})
+
+
+def as_lazy_objects(values):
+    return as_objects(values).lazy()
+
+
+@pytest.mark.parametrize("odd", [pd.NaT, np.datetime64("NaT"), float("nan"), None, 10**30])
+@pytest.mark.parametrize(
+    "hold", [list, as_objects, as_lazy_objects], ids=["list", "eager", "lazy"]
+)
+def test_no_odd_moment_of_objects_decides_whether_others_are_read(odd, hold):
+    day, next_one = map(datetime.fromisoformat, ["2020-01-05", "2020-01-06"])
+    query = dp.Percentiles(
+        p=50, candidates=[day, next_one], epsilon=100.0, neighbours="add-remove",
+        column=None if hold is list else "f",
+    )  # fmt: skip
+
+    assert query.release(hold([day] * 50 + [odd])).answer == (day,)

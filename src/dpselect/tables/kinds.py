@@ -375,7 +375,8 @@ def _count(value: object, moment: Moment) -> int | None:
         found = code_of(value, moment)
     except Exception:  # noqa: BLE001 -- whatever is raised, it is none
         return None
-    return None if found is None else min(max(found, -(2**63)), 2**63 - 1)
+    # NaT of pandas is a time, less which any is a number that is none.
+    return min(max(found, -(2**63)), 2**63 - 1) if isinstance(found, int) else None
 
 
 def code_of(value: Any, moment: Moment) -> int | None:  # noqa: ANN401 -- of any object
