@@ -369,12 +369,6 @@ class Schema:
         return dict(zip(self.names, self.domains, strict=True))
 
 
-UNNAMED = (
-    "; an array has no names: the step before keeps them by set_output(transform='pandas'), "
-    "a ColumnTransformer with verbose_feature_names_out=False"
-)
-
-
 def named_domains(domains: object, columns: Sequence[str] | None) -> dict[str, object]:
     """Return the domain of each column that has one, by name, as it was given.
 
@@ -395,7 +389,9 @@ def named_domains(domains: object, columns: Sequence[str] | None) -> dict[str, o
         if missing and not set(columns or ()) <= known.keys():
             raise ColumnError(
                 f"`domains` name columns that the table does not have: {sorted(missing)}; it "
-                f"has {list(columns or ())}{UNNAMED if 'x0' in (columns or ()) else ''}"
+                f"has {list(columns or ())}"
+                + "; set_output(transform='pandas') keeps names"
+                * ("x0" in (columns or ()))
             )
         return {name: one for name, one in known.items() if name not in missing}
     if columns is not None and isinstance(domains, Domain):
