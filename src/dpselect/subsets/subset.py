@@ -161,8 +161,7 @@ class Subset(Query[SubsetRelease]):
             raise ParameterError(f"`scheme` {self.scheme!r} {has} `beta`")
         if self.failure > 0 and self.scheme != "optimal":
             raise ParameterError(f"`failure` goes with `scheme` 'optimal', not {self.scheme!r}")
-        sized = self._of_private_size() if self.d is None else self._of_public_size(self.d)
-        plan, retrieval = sized
+        plan, retrieval = self._noisy_size() if self.d is None else self._public_size(self.d)
         return SubsetDesign(plan=plan, rows=self._members(), retrieval=retrieval)
 
     def _members(self) -> Members:
@@ -183,7 +182,7 @@ class Subset(Query[SubsetRelease]):
             )
         return Members(self.n, self.column, frozenset(map(str, words)), self.label)
 
-    def _of_public_size(self, d: int) -> tuple[Plan, Retrieval]:
+    def _public_size(self, d: int) -> tuple[Plan, Retrieval]:
         validation.at_least("d", d, 0, self.n)
         union = self.scheme == "union"
         most = self.n if union else min(d, self.n - d)
@@ -204,7 +203,7 @@ class Subset(Query[SubsetRelease]):
         )
         return plan, found
 
-    def _of_private_size(self) -> tuple[Plan, Retrieval]:
+    def _noisy_size(self) -> tuple[Plan, Retrieval]:
         if self.scheme != "pure":
             raise ParameterError(f"`scheme` {self.scheme!r} needs a public `d`")
         epsilon = validation.positive("epsilon", self.epsilon)

@@ -76,8 +76,7 @@ class EngineCounts(Counts):
         if users is not None:
             users.check(data)
             self._table = as_kinds(self._table, {users.user: Kind.TEXT})
-            types = self._table.collect_schema()
-            rows = self._coded(more={"user": users.persons(types)})
+            rows = self._coded(more={"user": users.persons(self._table.collect_schema())})
             limited = users.limited(rows, order_by=[LABEL, *self._names])
             self._codes = limited.select(*self._coding)
 

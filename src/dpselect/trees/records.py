@@ -224,8 +224,7 @@ class Rows:
         if isinstance(data, CodedTable):
             return
         path = data.path if isinstance(data, tables.Source) else data
-        in_file = isinstance(path, str | Path)
-        if self.label is not None and (in_file or tables.is_lazy(data)):
+        if self.label is not None and (isinstance(path, str | Path) or tables.is_lazy(data)):
             from dpselect.trees.engine import EngineCounts
 
             persons = [] if self.users is None else [self.users.user]
