@@ -328,7 +328,7 @@ def once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) < len(pairs):
         names = [name for name, _ in pairs]
         twice = next(one for one in found if names.count(one) > 1)
-        raise DataError(f"{twice!r} is given twice")
+        raise DataError(f"the key {twice!r} stands twice")
     return found
 
 

@@ -1,6 +1,6 @@
 """Values and types that are odd: none decides about another one, and none ends a release."""
 
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from itertools import product
 
 import duckdb
@@ -45,6 +45,29 @@ def test_the_categories_of_an_enum_are_in_no_message():
 
             assert seen.error is not None
             seen.assert_nothing_private()
+
+
+@pytest.mark.parametrize(
+    ("kind", "container"),
+    [
+        *product([pa.timestamp("s"), pa.timestamp("ms")], ["arrow", "pandas", "duckdb"]),
+        *product([pa.date64()], ["arrow", "pandas"]),
+    ],
+    ids=str,
+)
+def test_a_moment_that_no_library_has_says_nothing_of_others(kind, container):
+    """Date64 has milliseconds that are no whole days, and some have no microseconds."""
+    day = 86_400 if kind == pa.timestamp("s") else 86_400_000
+    held = pa.array([day] * 9 + [5, 2**62, -(2**62)], pa.int64()).view(kind)
+    made = {
+        "arrow": lambda: pa.table({"f": held}),
+        "pandas": lambda: pd.DataFrame({"f": pd.Series(held, dtype=pd.ArrowDtype(kind))}),
+        "duckdb": lambda: duckdb.connect().from_arrow(pa.table({"f": held})),
+    }[container]()
+    times = [datetime.fromisoformat(f"1970-01-0{1 + i}") for i in range(4)]
+    query = dp.Percentiles(column="f", p=50, candidates=times, **AR)
+
+    assert query.release(made).answer == (times[1],)
 
 
 ENDS = {

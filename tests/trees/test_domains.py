@@ -188,7 +188,7 @@ def test_a_key_that_stands_twice_is_refused(tmp_path):
     path = tmp_path / "domains.json"
     path.write_text('{"columns": {"a": {"values": [0, 1]}, "a": {"values": [2]}}}')
 
-    with pytest.raises(DataError, match="'a' is given twice"):
+    with pytest.raises(DataError, match="'a' stands twice"):
         read_domains(path)
 
 

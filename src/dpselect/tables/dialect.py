@@ -291,7 +291,7 @@ def _texts(name: str, values: Sequence[str]) -> tuple[str, ...]:
     is_one = isinstance(values, str) or not isinstance(values, Iterable)
     texts: tuple[Any, ...] = (values,) if is_one else tuple(values)
     if not all(isinstance(one, str) for one in texts):
-        raise ParameterError(f"`{name}` must be texts")
+        raise ParameterError(f"`{name}` must be one text or several")
     return texts
 
 

@@ -283,8 +283,10 @@ class DuckDB(Remote):
         if moment == "duration":
             return super().counted(column, moment)
         unit = "day" if moment == "day" else "microsecond"
-        # A subtraction refuses all rows where one is infinite.
-        return self._replaced({column: f"date_diff('{unit}', {SINCE[moment]}, {{}})"})
+        # A subtraction refuses all rows where one is infinite, and so does a conversion where
+        # one has too many microseconds.
+        held = "TRY_CAST({} AS TIMESTAMP)" if moment == "local time" else "{}"
+        return self._replaced({column: f"date_diff('{unit}', {SINCE[moment]}, {held})"})
 
     def joined(self, name: str) -> Any:  # noqa: ANN401 -- a frame of narwhals
         columns = ", ".join(f'"{one}"' for one in self.native.columns)
