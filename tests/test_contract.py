@@ -18,24 +18,6 @@ def test_every_query_of_the_library_has_a_case():
     assert {type(case.query) for case in CASES} >= set(every_query())
 
 
-def test_a_crash_in_the_draw_loses_the_answer_and_not_the_spend(tmp_path):
-    budget = dp.Budget(1.0, neighbours="edge", path=tmp_path / "budget")
-    objective = dp.Objective([0.0, 1.0], dp.GlobalSensitivity(1, "edge"))
-
-    def crash(*_):
-        raise KeyboardInterrupt
-
-    with samplers.intercepted(crash), pytest.raises(KeyboardInterrupt):
-        dp.PermuteAndFlip(epsilon=0.5).release(objective, budget=budget)
-    release = dp.PermuteAndFlip(epsilon=0.25).release(objective, budget=budget)
-
-    assert [entry.answer for entry in dp.Budget.open(budget.path).entries] == [
-        None,
-        {"answer": list(release.answer)},
-    ]
-    assert release.entry == 2
-
-
 def test_an_answer_that_cannot_be_recorded_is_still_the_caller_s(tmp_path):
     budget = dp.Budget(1.0, neighbours="edge", path=tmp_path / "budget")
     objective = dp.Objective([0.0, 1.0], dp.GlobalSensitivity(1, "edge"))

@@ -68,11 +68,8 @@ def test_randomness_has_one_source():
     assert who_imports("secrets", "random", "os.urandom") == {"dpselect.draws.exact.bits"}
 
 
-def test_compilation_is_spelled_once():
+def test_compilation_and_threads_have_one_place():
     assert who_imports("numba.njit", "numba.jit") == {"dpselect._compiled"}
-
-
-def test_there_is_one_thread_pool():
     assert who_imports("concurrent", "multiprocessing") <= {"dpselect._compiled"}
 
 
@@ -199,13 +196,6 @@ def test_there_is_no_other_way_to_import_lazily():
 
     assert SOURCE in STUBS
     assert with_getattr == set()
-
-
-def test_every_module_has_a_title():
-    for module in FILES:
-        title = (ast.get_docstring(tree(module)) or "").split("\n", maxsplit=1)[0]
-
-        assert re.fullmatch(r"[A-Z`].*[.:]", title), f"{module} starts with {title!r}"
 
 
 def listed_in_the_reference():

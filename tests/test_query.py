@@ -333,10 +333,12 @@ def nested(depth):
     return value
 
 
+TOP = {"query": "TopKeys", "k": 1, "epsilon": 1.0, "neighbours": "add-remove"}
+
+
 def test_a_value_within_too_many_others_is_refused():
-    top = {"query": "TopKeys", "k": 1, "epsilon": 1.0, "neighbours": "add-remove"}
     with pytest.raises(ParameterError):
-        dp.Query.from_dict({**top, "candidates": nested(10**5)})
+        dp.Query.from_dict({**TOP, "candidates": nested(10**5)})
     with refused("candidates"):
         dp.TopKeys(k=1, candidates=nested(10**5), epsilon=1.0, neighbours="add-remove")
     with pytest.raises(ParameterError):
@@ -347,10 +349,9 @@ def test_a_value_within_too_many_others_is_refused():
 
 @pytest.mark.parametrize("where", ["k", "candidates", "epsilon", "column"])
 def test_a_signaling_nan_is_refused_wherever_it_stands(where):
-    top = {"query": "TopKeys", "k": 1, "epsilon": 1.0, "neighbours": "add-remove"}
     odd = {"decimal": "sNaN"}
     with pytest.raises(ParameterError):
-        dp.Query.from_dict({**top, where: [odd] if where == "candidates" else odd})
+        dp.Query.from_dict({**TOP, where: [odd] if where == "candidates" else odd})
 
 
 @pytest.mark.parametrize(

@@ -79,3 +79,22 @@ def test_the_smallest_graphs_have_objectives_too(n):
     for objective in (degree(graph), ego_density(graph), ego_betweenness(graph)):
         assert len(objective) == n
         assert dp.LocalDampening(epsilon=1).probabilities(objective).sum() == pytest.approx(1)
+
+
+def scores_of(metric, graph):
+    numbered = nx.convert_node_labels_to_integers(graph)
+    return dict(zip(graph, metric(numbered).scores, strict=True))
+
+
+@pytest.mark.slow
+def test_scores_of_egos_are_those_of_networkx_on_its_atlas():
+    for graph in nx.graph_atlas_g()[1::5]:
+        betweenness = scores_of(ego_betweenness, graph)
+        density = scores_of(ego_density, graph)
+        for node in graph:
+            ego = nx.ego_graph(graph, node)
+            among = nx.betweenness_centrality(ego, normalized=False)
+            others = graph.subgraph(graph[node])
+
+            assert betweenness[node] == pytest.approx(among[node])
+            assert density[node] == pytest.approx(nx.density(others))

@@ -167,7 +167,6 @@ def test_an_honest_release_uses_all_of_its_budget_on_some_pair():
     assert all(report.ok for report in reports)
     assert max(report.share for report in reports) == pytest.approx(1, abs=1e-5)
     assert str(reports[0]) == "as planned on this pair: epsilon 1 of 1, in 1 draws"
-    assert "the draws use rho" in str(replay(choice_of_less_rho, *ballots(0)))
 
 
 def test_gaussian_noise_uses_all_of_its_delta_on_a_pair_that_moves_by_l1():
@@ -191,13 +190,6 @@ def test_no_value_of_a_database_is_in_a_report():
     assert len(report.problems) == 3
     assert marker not in report.problems[0]
     assert "answer[1]" in report.problems[0]
-
-
-def test_a_plan_may_be_given():
-    def release(votes):
-        return noisy([len(votes)]).answer
-
-    assert replay(release, *ballots(0), plan=PLAN).epsilon_used == 1.0
 
 
 def test_an_unknown_sampler_is_a_problem():
