@@ -100,6 +100,7 @@ ROWS = [
     DECODE("prevalence", assay=ERRS),
     DECODE("prevalence", assay=ERRS, method="integer-program"),
     DECODE("", assay=ERRS, method="scomp"),
+    DECODE("", DataError, replaced=["S99"]),
     SHEET("wells", wells=24),
     SHEET("", samples=SAMPLES[:-1]),
     SHEET("", replaced=(12,)),

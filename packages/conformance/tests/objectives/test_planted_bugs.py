@@ -315,6 +315,20 @@ def test_tightness_is_judged_where_the_universe_is_complete_and_up_to_the_horizo
     assert "no cell" in str(nowhere)
 
 
+def test_an_objective_that_raises_is_found():
+    def objective_of(x):
+        if len(x) == 2:
+            raise ValueError("no two")
+        return sound(x)
+
+    report = check(objective_of)
+
+    assert report.failed == ("objective",)
+    assert "ValueError: no two" in report.finding("objective").states
+    assert report.finding("objective").worst.x == ("a", "a")
+    assert "x = ('a', 'a')" in str(report)
+
+
 def test_distances_are_checked_as_far_as_asked():
     """The bug is at distance 3; the universe alone would show it up to distance 9."""
 
