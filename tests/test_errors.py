@@ -70,17 +70,15 @@ def test_an_error_pickles(kind):
 @pytest.mark.parametrize("name", ["a\0.csv", "\ud800.csv", "x" * 5000 + ".parquet"])
 @pytest.mark.parametrize("made_of", ["data", "ledger", "policy", "request", "path", "map"])
 def test_a_name_that_no_file_can_have_is_refused(name, made_of):
-    asked = {"unit": {"neighbours": "add-remove"}, "release": {"epsilon": 1.0}}
+    policy = {"unit": {"neighbours": "edge"}, "release": {"epsilon": 1.0}}
+    path = {"data": {"path": name}}
     openers = {
-        "data": dp.Percentiles(
-            p=50, candidates=[0, 1], epsilon=1.0, neighbours="add-remove"
-        ).release,
+        "data": dp.PercentileRecord(p=50, upper=9, epsilon=1.0).release,
         "ledger": dp.Budget.open,
         "policy": dp.Policy.read,
         "request": dp.Request.read,
-        "path": lambda path: dp.Request.from_dict(
-            {"queries": [], "data": {"path": path}},
-            policy=dp.Policy.from_dict({**asked, "data": {"path": path}}),
+        "path": lambda _: dp.Request.from_dict(
+            {"queries": [], **path}, policy=dp.Policy.from_dict(policy | path)
         ),
         "map": dp.maps.MapRelease.from_parquet,
     }

@@ -1,7 +1,5 @@
 """Group privacy: the price of a release by rows for all rows of a person."""
 
-from __future__ import annotations
-
 from math import exp, log
 
 import pytest

@@ -1,7 +1,5 @@
 """Spends of which a part is given back when the outcome is known."""
 
-from __future__ import annotations
-
 import sqlite3
 from contextlib import closing
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The same question of the same source, answered by the ledger."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from functools import partial

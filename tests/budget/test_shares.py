@@ -1,7 +1,5 @@
 """Shares of analysts and periods that renew: sums, clocks, and processes that are killed."""
 
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 import pytest

@@ -1,7 +1,5 @@
 """Stores of entries: order, atomic decisions, refusals, forks."""
 
-from __future__ import annotations
-
 import time
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial

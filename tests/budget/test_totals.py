@@ -1,7 +1,5 @@
 """Terms of a budget: whom it protects, shares and periods."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from fractions import Fraction
 

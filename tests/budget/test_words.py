@@ -1,7 +1,5 @@
 """Budgets, questions and answers in words."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -94,6 +94,7 @@ WRONG = [
     (("--engine", "abacus"), "--engine must be one of memory"),
     (("--master", "local[2]"), "--master goes with --engine spark"),
     (("--ledger", "nowhere.budget"), "there is no ledger at"),
+    (("--ledger", "x" * 300), "ledger"),
     (("--separator", ";;"), "--separator"),
 ]
 

@@ -17,49 +17,32 @@ def rows(tmp_path, monkeypatch):
     return written(tmp_path)
 
 
-NAMES = ["rows.csv", "link.csv", "hard.csv", "./rows.csv", "list.csv", "spent.db"]
+READ = ["rows.csv", "link.csv", "hard.csv", "./rows.csv", "list.csv", "groups.csv", "spent.db"]
+IMPOSSIBLE = ["gone.csv", "/dev/null/a.csv", "none/a.csv", f"{'x' * 300}.csv"]
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_nothing_that_is_read_is_replaced(run, rows, name):
+@pytest.mark.parametrize("name", [*READ, *IMPOSSIBLE])
+def test_nothing_is_replaced_that_is_read_or_charged_that_cannot_be_written(run, rows, name):
     rows.with_name("link.csv").symlink_to("rows.csv")
     rows.with_name("hard.csv").hardlink_to("rows.csv")
-    rows.with_name("list.csv").write_text("x\ny\n")
-    dp.Budget(99.0, neighbours="add-remove", path="spent.db")
-    before = {one: one.read_bytes() for one in rows.parent.iterdir()}
-    assert run(*TOP, "list.csv", "--ledger", "spent.db", "--out", name).code == 2
-
-    assert {one: one.read_bytes() for one in rows.parent.iterdir()} == before
-
-
-@pytest.mark.parametrize("name", ["groups.csv", "gone.csv", "/dev/null/a.csv", "none/a.csv"])
-def test_a_file_that_cannot_be_written_is_refused_before_the_charge(run, rows, name):
     rows.with_name("gone.csv").symlink_to("none/a.csv")
-    rows.with_name("groups.csv").write_text("x\ny\n")
+    for listed in ("list.csv", "groups.csv"):
+        rows.with_name(listed).write_text("x\ny\n")
     dp.Budget(99.0, neighbours="add-remove", path="spent.db")
-    asked = ("--column", "age", "--p", 50, "--upper", 99, "--step", 1, "--by", "kind")
-    more = ("--groups", "groups.csv", "--ledger", "spent.db", "--out", name)
+    before = {one: one.read_bytes() for one in rows.parent.iterdir() if one.exists()}
+    asked = (*TOP, "list.csv", "--by", "name", "--groups", "groups.csv", "--ledger", "spent.db")
+    assert run(*asked, "--out", name).code == 2
 
-    assert run("percentile", "rows.csv", *asked, *PRICE, *more).code == 2
-    assert dp.Budget.open("spent.db").remaining == 99
-    assert rows.with_name("groups.csv").read_text() == "x\ny\n"
-
-
-@pytest.mark.usefixtures("rows")
-@pytest.mark.parametrize("option", ["data", "--ledger", "--out"])
-def test_a_name_that_no_file_can_have_is_an_error_of_the_callers(run, option):
-    name = f"{'x' * 300}.csv"
-    words = [name if one == "rows.csv" and option == "data" else one for one in TOP]
-    more = () if option == "data" else (option, name)
-
-    assert run(*words, "a,b", *more).code == 2
+    assert {one: one.read_bytes() for one in rows.parent.iterdir() if one.exists()} == before
+    assert run(*asked, "--out", "new.csv").code == 0
 
 
-def test_a_dry_run_refuses_a_file_that_is_not_packed(run, rows):
+@pytest.mark.parametrize("asked", [("rows.csv.gz", "--dry-run"), (f"{'x' * 300}.csv",)])
+def test_a_file_that_is_not_packed_or_cannot_be_is_an_error_of_the_callers(run, rows, asked):
+    name, *more = asked
     rows.rename("rows.csv.gz")
 
-    asked = ("--column", "age", "--p", 50, "--upper", 99, "--step", 1)
-    assert run("percentile", "rows.csv.gz", *asked, *PRICE, "--dry-run").code == 2
+    assert run("top", name, *TOP[2:], "a,b", *more).code == 2
 
 
 LOOKS = {

@@ -397,16 +397,17 @@ def test_what_is_filled_in_stays_within():
 @pytest.mark.parametrize("where", [[], ["days > 3"]])
 def test_an_error_names_the_columns_of_the_policy_alone(tmp_path, engine, where):
     """Before: the first record of a file without a header was in the answer of a service."""
-    (tmp_path / "stays.csv").write_text("Jane Roe,heart,dayz\nJohn Roe,lung,3\n")
+    kind = "parquet" if engine == "duckdb" else "csv"
     named = pl.DataFrame({"Jane Roe": ["John Roe"], "heart": ["lung"], "dayz": [3]})
-    named.write_parquet(tmp_path / "stays.parquet")
-    ending = "parquet" if engine == "duckdb" else "csv"
-    (tmp_path / "policy.toml").write_text(
-        f'[data]\npath = "stays.{ending}"\nengine = "{engine}"\nwhere = {where}\n'
-        '[unit]\nneighbours = "add-remove"\n[release]\n'
-        "epsilon = 1.0\n[columns.days]\nlower = 0\nupper = 60\nstep = 1\n"
-    )
-    request = dp.Request.from_dict({"queries": [MEDIAN]}, policy=tmp_path / "policy.toml")
+    getattr(named, f"write_{kind}")(tmp_path / f"stays.{kind}")
+    tables = {
+        "data": {"path": str(tmp_path / f"stays.{kind}"), "engine": engine, "where": where},
+        "unit": {"neighbours": "add-remove"},
+        "release": {"epsilon": 1.0},
+        "columns": {"days": {"lower": 0, "upper": 60, "step": 1}},
+    }
+    policy = dp.Policy.from_dict(tables)
+    request = dp.Request.from_dict({"queries": [MEDIAN]}, policy=policy)
 
     for step in (request.check, request.release):
         with pytest.raises(ColumnError) as one:
@@ -435,26 +436,23 @@ WEEK = OF_DATES | {"lower": "2026-01-05", "upper": "2026-01-12", "step": "1d"}
 )
 def test_dates_and_durations_have_bounds_and_steps(clinic, query, refused):
     if refused is None:
-        [made] = request_of(clinic, query, POLICY + DATED).queries
+        [made] = request_of(clinic, query, POLICY + DATED).queries.values()
         assert made.upper is not None
         return
     with pytest.raises(PolicyError, match=refused):
         request_of(clinic, query, POLICY + DATED)
 
 
-def test_candidates_of_a_column_can_be_a_file_beside_the_policy(tmp_path):
-    (tmp_path / "wards.txt").write_text("heart\n lung \n\n", encoding="utf-8")
-    (tmp_path / "policy.toml").write_text(
-        '[data]\npath = "stays.parquet"\n[unit]\nneighbours = "add-remove"\n'
-        '[release]\nepsilon = 1.0\n[columns.ward]\ncandidates = "wards.txt"\n',
-        encoding="utf-8",
-    )
-    policy = dp.Policy.read(tmp_path / "policy.toml")
+def test_candidates_of_a_column_can_be_a_file_beside_the_policy(clinic):
+    (clinic / "wards.txt").write_text("heart\n lung \n\n", encoding="utf-8")
+    text = POLICY.replace('["heart", "lung", "skin"]', '"wards.txt"')
+    (clinic / "policy.toml").write_text(text, encoding="utf-8")
+    policy = dp.Policy.read(clinic / "policy.toml")
 
     assert policy.columns["ward"].listed == ("heart", "lung")
-    (tmp_path / "wards.txt").unlink()
+    (clinic / "wards.txt").unlink()
     with pytest.raises(dp.errors.DataError, match=r"wards\.txt"):
-        dp.Policy.read(tmp_path / "policy.toml")
+        dp.Policy.read(clinic / "policy.toml")
 
 
 def test_whom_a_policy_protects_need_not_be_listed_and_is_not_released():

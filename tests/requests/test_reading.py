@@ -4,14 +4,11 @@ from dataclasses import fields
 
 import narwhals as nw
 import numpy as np
-import polars as pl
 import pytest
 
-import dpselect as dp
 from dpselect.query import NAMING
 from dpselect.requests.document import titles
 from dpselect.requests.policy import columns_of
-from support.engines import duckdb_session
 from support.public import every_query
 from support.releases import all_cases
 
@@ -35,25 +32,6 @@ def test_no_other_column_is_read(name):
     said = dict(columns_of(query))
 
     query.release(nw.to_native(table_of(CASES[name]).select(*said)))
-
-
-DIFFERENCE = {"minus": "out", "lower": -5}
-
-
-@pytest.mark.parametrize(
-    ("more", "answer"),
-    [(DIFFERENCE, (-2,)), ({"by": "ward", "groups": ["a", "b"]}, (("a", (1,)), ("b", (2,))))],
-)
-def test_a_run_on_duckdb_keeps_all_columns_that_are_read(more, answer):
-    table = pl.DataFrame(
-        {"days": [1, 2, 3] * 50, "ward": ["a", "b", "c"] * 50, "out": [3, 4, 5] * 50}
-    )
-    query = dp.Percentiles(
-        column="days", p=50, upper=9, step=1, epsilon=50.0, neighbours="add-remove", **more
-    )
-    rows = duckdb_session().from_arrow(table.to_arrow())
-
-    assert [one.answer for one in dp.run([query, query], rows)] == [answer] * 2
 
 
 ELSEWHERE = {"Series": "dpselect series", "TopVariants": "dpselect variants"}

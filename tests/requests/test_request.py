@@ -15,6 +15,7 @@ WARDS = ["heart", "lung", "skin"]
 TOP = {"query": "TopKeys", "column": "ward", "k": 1, "candidates": WARDS, "epsilon": 0.5}
 MEDIAN = {"query": "Percentiles", "column": "days", "p": 50, "upper": 60, "step": 1}
 MEDIAN |= {"epsilon": 1.0}
+OF_DAYS = {"lower": "0d", "upper": "30d", "step": "12h"}
 
 
 def asked(*queries, unit=AR, **data):
@@ -75,11 +76,12 @@ def test_a_table_of_another_folder_is_not_answered_by_the_first(engine, tmp_path
 
 
 @pytest.mark.parametrize("engine", ["memory", "polars"])
-def test_a_text_file_is_read_as_it_is_declared(tmp_path, engine):
+@pytest.mark.parametrize("values", [OF_DAYS, {"candidates": ["1d", "5d", "216h"]}])
+def test_a_text_file_is_read_as_it_is_declared(tmp_path, engine, values):
     path = tmp_path / "stays.csv"
     path.write_text("in;out;cost\n" + "2024-01-30;2024-02-04;2,5\n" * 300, encoding="utf-8")
     stays = {"query": "Percentiles", "column": "out", "minus": "in", "p": 50, "epsilon": 9.0}
-    stays |= {"upper": timedelta(days=30), "step": timedelta(days=1)}
+    stays |= values
     costs = {"query": "Percentiles", "column": "cost", "p": 50, "upper": 9, "step": 0.5}
     data = {"separator": ";", "decimal": ",", "column_type": {"in": "date", "out": "date"}}
     tables = asked(stays, {**costs, "epsilon": 9.0}, path=str(path), engine=engine, **data)
@@ -119,22 +121,6 @@ def test_an_error_is_one_line_with_that_of_its_key(clinic, old, new, line, said)
 
     assert str(raised.value).startswith(f"{clinic / 'wrong.toml'}:{line} {said}")
     assert "\n" not in str(raised.value)
-
-
-OF_DAYS = [
-    {"lower": "0d", "upper": "30d", "step": "12h"},
-    {"candidates": ["1d", "5d", "216h"]},
-]
-
-
-@pytest.mark.parametrize("values", OF_DAYS)
-def test_durations_are_asked_for_as_in_commands(tmp_path, values):
-    path = tmp_path / "stays.parquet"
-    pl.DataFrame({"days": [timedelta(days=days) for days in (1, 5, 9)]}).write_parquet(path)
-    query = {"query": "Percentiles", "column": "days", "p": 50, "epsilon": 500.0, **values}
-
-    [answer] = dp.Request.from_dict(asked(query, path=str(path))).release().values()
-    assert answer.candidate == timedelta(days=5)
 
 
 def test_answers_without_a_name_are_numbered():

@@ -138,25 +138,18 @@ def test_types_are_of_columns_of_a_text_file(tmp_path, kind, types, error):
         tables.open_table(tables.Source(path, column_type=types))
 
 
-STAYS = {"days": [40] * 200, "admitted": ["2024-01-31"] * 200, "left": ["2024-02-05"] * 200}
-
-
-def difference(column, upper):
-    return dp.Percentiles(
-        column=column, minus="admitted", p=50, upper=upper, step=upper / 60, epsilon=50.0,
-        neighbours="add-remove",
-    )  # fmt: skip
+STAYS = {"days": [40] * 200, "admitted": ["2024-01-31"] * 200}
+AR = {"epsilon": 50.0, "neighbours": "add-remove"}
 
 
 @pytest.mark.parametrize("engine", ["memory", "polars"])
 def test_a_number_less_a_date_is_refused_by_what_is_declared(tmp_path, engine):
     path = file_of(tmp_path, STAYS)
-    number = difference("days", 60)
+    query = dp.Percentiles(column="days", minus="admitted", p=50, upper=60, step=1, **AR)
+    stated = {"days": "number", "admitted": "date"}
 
-    source = tables.Source(path, column_type={"days": "number", "admitted": "date"})
     with refused("lower", "upper", error=ColumnError):
-        number.release(held(source, engine))
-    with refused("column_type", error=ColumnError):
-        number.release(held(tables.Source(path), engine))
-    with refused("column_type", error=ColumnError):
-        number.release(held(tables.Source(path, column_type={"days": "number"}), engine))
+        query.release(held(tables.Source(path, column_type=stated), engine))
+    for less in ({}, {"days": "number"}):
+        with refused("column_type", error=ColumnError):
+            query.release(held(tables.Source(path, column_type=less), engine))

@@ -27,6 +27,11 @@ def of_duckdb(_):
     return rows.select("cast(f as bigint) as f, g, y")
 
 
+def of_a_closed_connection(_):
+    with duckdb.connect() as connection:
+        return connection.sql("select 1 as f, 1 as g, 'a' as y")
+
+
 def damaged(folder):
     path = folder / "rows.csv"
     path.write_text(f'f,g,y\n1,1,a\n2,"{TEXT}\n3,3,b\n')
@@ -34,10 +39,11 @@ def damaged(folder):
 
 
 ONE_OF_EACH = [some[0] for some in READINGS.values() if ENTRIES[some[0]].data == "table"]
+MADE = [text_as_numbers, of_duckdb, of_a_closed_connection, damaged]
 
 
 @pytest.mark.parametrize("name", ONE_OF_EACH)
-@pytest.mark.parametrize("made", [text_as_numbers, of_duckdb, damaged])
+@pytest.mark.parametrize("made", MADE)
 def test_a_query_that_fails_is_not_quoted(name, made, tmp_path, capfd, caplog):
     with observed() as seen:
         ENTRIES[name].call(made(tmp_path))
@@ -45,14 +51,6 @@ def test_a_query_that_fails_is_not_quoted(name, made, tmp_path, capfd, caplog):
     assert seen.error is not None
     seen.assert_nothing_private()
     assert str(MARKER) not in "".join(capfd.readouterr()) + caplog.text
-
-
-def test_a_table_of_a_connection_that_is_closed_is_refused():
-    with duckdb.connect() as connection:
-        rows = connection.sql("select 1 as f")
-
-    with pytest.raises(DataError):
-        tables.read_columns(rows, numeric=["f"])
 
 
 def test_rows_are_read_whole_or_refused_where_polars_panics(tmp_path):

@@ -1,5 +1,6 @@
 """Values and types that are odd: none decides about another one, and none ends a release."""
 
+from dataclasses import replace
 from datetime import date, datetime, timedelta
 from itertools import product
 
@@ -33,7 +34,7 @@ def test_text_of_arrow_that_is_no_text_is_missing(kind, container):
 
 
 def test_the_categories_of_an_enum_are_in_no_message():
-    made = pl.DataFrame({"f": pl.Series(["a"], dtype=pl.Enum(["a", TEXT])), "g": [1]})
+    made = pl.DataFrame({"f": pl.Series([TEXT], dtype=pl.Enum(["a", TEXT])), "g": [1]})
     record = dp.PercentileRecord(column="f", p=50, upper=9, epsilon=1.0)
     nodes = {"nodes": 9, "source": "f", "target": "g", "k": 1, "metric": "degree"}
     ends = {"lower": date(2020, 1, 1), "upper": date(2020, 1, 9), "step": timedelta(1)}
@@ -47,27 +48,35 @@ def test_the_categories_of_an_enum_are_in_no_message():
             seen.assert_nothing_private()
 
 
+OF_ARROW = [pa.table, lambda table: table.to_pandas(types_mapper=pd.ArrowDtype)]
+TIMES = [datetime.fromisoformat(f"1970-01-0{day}") for day in range(1, 5)]
+MOMENT = dp.Percentiles(column="f", p=50, candidates=TIMES, **AR)
+
+
 @pytest.mark.parametrize(
-    ("kind", "container"),
+    ("kind", "hold"),
     [
-        *product([pa.timestamp("s"), pa.timestamp("ms")], ["arrow", "pandas", "duckdb"]),
-        *product([pa.date64()], ["arrow", "pandas"]),
+        *product([pa.timestamp("s"), pa.timestamp("ms")], [*OF_ARROW, duckdb.from_arrow]),
+        *product([pa.date64()], OF_ARROW),
     ],
-    ids=str,
 )
-def test_a_moment_that_no_library_has_says_nothing_of_others(kind, container):
+def test_a_moment_that_no_library_has_says_nothing_of_others(kind, hold):
     """Date64 has milliseconds that are no whole days, and some have no microseconds."""
     day = 86_400 if kind == pa.timestamp("s") else 86_400_000
     held = pa.array([day] * 9 + [5, 2**62, -(2**62)], pa.int64()).view(kind)
-    made = {
-        "arrow": lambda: pa.table({"f": held}),
-        "pandas": lambda: pd.DataFrame({"f": pd.Series(held, dtype=pd.ArrowDtype(kind))}),
-        "duckdb": lambda: duckdb.connect().from_arrow(pa.table({"f": held})),
-    }[container]()
-    times = [datetime.fromisoformat(f"1970-01-0{1 + i}") for i in range(4)]
-    query = dp.Percentiles(column="f", p=50, candidates=times, **AR)
 
-    assert query.release(made).answer == (times[1],)
+    assert MOMENT.release(hold(pa.table({"f": held}))).answer == (TIMES[1],)
+
+
+@pytest.mark.parametrize("odd", [pd.NaT, np.datetime64("NaT"), float("nan"), None, 10**30])
+@pytest.mark.parametrize("hold", [list, pl.DataFrame, pl.LazyFrame])
+def test_no_odd_moment_of_objects_decides_whether_others_are_read(odd, hold):
+    """A query of one row of objects made polars panic."""
+    query = replace(MOMENT, column=None if hold is list else "f")
+    for moments, likely in (([TIMES[1]] * 50 + [odd], TIMES[1:2]), ([], TIMES)):
+        data = moments if hold is list else hold({"f": pl.Series(moments, dtype=pl.Object)})
+
+        assert query.release(data).candidate in likely
 
 
 ENDS = {
@@ -133,6 +142,20 @@ def test_a_column_has_any_other_name(name, hold):
     data = hold(pl.DataFrame({name: [1, 2, 3], "b": ["x", "y", "z"]}))
 
     assert dp.Percentiles(column=name, **MEDIAN).release(data).answer == (2,)
+
+
+UNUSUAL = [pa.string_view(), pa.binary_view(), pa.run_end_encoded(pa.int32(), pa.int64())]
+UNUSUAL += [pa.list_(pa.string_view()), pa.struct([("a", pa.string_view())])]
+
+
+@pytest.mark.parametrize("where", ["v > 0", "v > 9"])
+@pytest.mark.parametrize("kind", UNUSUAL, ids=str)
+def test_a_column_of_arrow_that_cannot_be_selected_decides_nothing(kind, where):
+    """It raised as soon as one row was kept."""
+    rows = pa.table({"v": [5, 5], "more": pa.nulls(2, kind)})
+    kept = dp.tables.Source(frame=rows, where=where)
+
+    assert dp.Percentiles(column="v", **MEDIAN).release(kept).answer
 
 
 @pytest.mark.parametrize(

@@ -6,10 +6,7 @@ from fractions import Fraction
 from functools import partial
 from math import inf, isnan, nan
 
-import numpy as np
-import pandas as pd
 import polars as pl
-import pyarrow as pa
 import pytest
 from hypothesis import given, strategies as st
 
@@ -77,10 +74,8 @@ def test_every_engine_keeps_the_rows_of_the_definition(engine):
             one = Comparison.read(text)
             goal = date(2024, 1, 3) if column == "d" else one.literal
             right = Comparison(column, one.operator, goal)
-            table = filtered(tables.open_table(held), [one]).lazy().select("row")
-            found = sorted(tables.collect(table, held, most=7)["row"].tolist())
             expected = [k for k, value in enumerate(VALUES[column]) if definition(right, value)]
-            assert found == expected, text
+            assert kept_of(held, text) == expected, text
 
 
 @given(
@@ -142,7 +137,7 @@ def moments():
 
 def kept_of(held, text):
     frame = tables.Source(frame=held, where=text)
-    rows = tables.collect(tables.open_table(frame).lazy().select("row"), held, most=4)
+    rows = tables.collect(tables.open_table(frame).lazy().select("row"), held, most=7)
     return sorted(rows["row"].tolist())
 
 
@@ -167,16 +162,13 @@ def test_times_and_short_floats_are_compared_as_their_columns_hold_them(hold):
         assert kept_of(held, text) == expected, text
 
 
-@pytest.mark.parametrize(
-    "day", ["1/2/2026", "31.1.26", "3 Mar 2026", "31JAN2026", "May 5, 2026"]
-)
-def test_texts_are_not_ordered_by_what_looks_like_a_day(tmp_path, day):
-    path = tmp_path / "rows.csv"
-    path.write_text("day\n1/2/2026\n")
+@pytest.mark.parametrize("day", ["1/2/2026", "31.1.26", "3 Mar 2026", "31JAN2026", "May 5, 26"])
+def test_texts_are_not_ordered_by_what_looks_like_a_day(day):
+    fields = tables.open_table(pl.LazyFrame({"day": ["1/2/2026"]}))
 
     with refused("column_type", error=ColumnError):
-        tables.open_table(tables.Source(path, where=f"day >= '{day}'"))
-    tables.open_table(tables.Source(path, where=f"day = '{day}'"))
+        filtered(fields, [Comparison.read(f"day >= '{day}'")], dialect=Dialect())
+    filtered(fields, [Comparison.read(f"day = '{day}'")], dialect=Dialect())
 
 
 def test_a_mark_in_the_name_of_a_column_is_doubled():
@@ -201,63 +193,3 @@ def test_no_rows_are_selected_where_one_may_be_replaced(engine):
     with refused("neighbours", "where"):
         median.release(data, budget=budget)
     assert budget.entries == ()
-
-
-@pytest.mark.parametrize("above", [0, 9])
-@pytest.mark.parametrize(
-    "kind",
-    [
-        pa.string_view(),
-        pa.binary_view(),
-        pa.list_(pa.string_view()),
-        pa.struct([("a", pa.string_view())]),
-        pa.run_end_encoded(pa.int32(), pa.int64()),
-    ],
-    ids=str,
-)
-def test_a_column_of_arrow_that_cannot_be_selected_decides_nothing(kind, above):
-    """It raised as soon as one row was kept."""
-    rows = pa.table({"v": [5, 5], "more": pa.nulls(2, kind)})
-    query = dp.Percentiles(
-        column="v", p=50, upper=9, step=1, epsilon=1.0, neighbours="add-remove"
-    )
-
-    assert query.release(tables.Source(frame=rows, where=[f"v > {above}"])).answer
-
-
-@pytest.mark.parametrize("rows", [0, 1])
-def test_moments_of_objects_in_a_lazy_frame_are_read_whatever_it_holds(rows):
-    """A query of one row of objects made polars panic."""
-    day = date(2020, 1, 5)
-    held = pl.DataFrame({"f": pl.Series([day] * rows, dtype=pl.Object)})
-    query = dp.Percentiles(
-        column="f",
-        p=50,
-        candidates=[day, date(2020, 1, 6)],
-        epsilon=1.0,
-        neighbours="add-remove",
-    )
-
-    assert query.release(held.lazy()).answer
-
-
-def as_objects(values):
-    return pl.DataFrame({"f": pl.Series(values, dtype=pl.Object)})
-
-
-def as_lazy_objects(values):
-    return as_objects(values).lazy()
-
-
-@pytest.mark.parametrize("odd", [pd.NaT, np.datetime64("NaT"), float("nan"), None, 10**30])
-@pytest.mark.parametrize(
-    "hold", [list, as_objects, as_lazy_objects], ids=["list", "eager", "lazy"]
-)
-def test_no_odd_moment_of_objects_decides_whether_others_are_read(odd, hold):
-    day, next_one = map(datetime.fromisoformat, ["2020-01-05", "2020-01-06"])
-    query = dp.Percentiles(
-        p=50, candidates=[day, next_one], epsilon=100.0, neighbours="add-remove",
-        column=None if hold is list else "f",
-    )  # fmt: skip
-
-    assert query.release(hold([day] * 50 + [odd])).answer == (day,)
