@@ -8,7 +8,6 @@ import pytest
 
 import dpselect as dp
 from dpselect.draws import above_threshold as draws
-from support.stops import stop_probabilities
 
 EPSILON, THRESHOLD = 1.2, 2
 AR = dp.Neighbours.ADD_REMOVE
@@ -69,9 +68,9 @@ def test_the_law_is_that_of_the_noise_by_definition():
             query + nu >= THRESHOLD + rho
             for query, nu in zip(queries, (first, second), strict=True)
         ]
-        law[above.index(True) if any(above) else 2] += p[rho] * q[first] * q[second]
+        law[above.index(True) + 1 if any(above) else 0] += p[rho] * q[first] * q[second]
 
-    assert stop_probabilities(np.array(queries), THRESHOLD, b1, b2, 1)[0] == pytest.approx(law)
+    assert law_of_outputs(queries, 1, (b1, b2)) == pytest.approx(law)
 
 
 def test_answers_follow_the_law():

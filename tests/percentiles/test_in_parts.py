@@ -14,8 +14,8 @@ from dpselect.percentiles.sparse_vector import InParts
 from dpselect.tables.people import PeopleCap
 from support.enumerated import law_of
 from support.neighbours import are_neighbours
+from support.ranks import log_law_of_stops
 from support.refusals import refused
-from support.stops import stop_probabilities
 
 BOTH = [dp.Neighbours.ADD_REMOVE, dp.Neighbours.SUBSTITUTE]
 POINTS = np.arange(4.0)
@@ -36,8 +36,7 @@ def of(way, relation=BOTH[0], *, points=POINTS, epsilon=EPSILON, users=None, ass
 
 @cache
 def stops(queries, scale):
-    law = stop_probabilities(np.array(queries), 0, scale, scale, 1)[0]
-    return dict(enumerate(law.tolist()))
+    return dict(enumerate(np.exp(log_law_of_stops(queries, 0, (scale, scale))).tolist()))
 
 
 @cache

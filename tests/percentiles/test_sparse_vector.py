@@ -11,7 +11,7 @@ from dpselect.percentiles.methods import Draws
 from dpselect.percentiles.reading import Records, counts_of
 from dpselect.percentiles.sparse_vector import ByThreshold
 from support.neighbours import are_neighbours
-from support.ranks import law_of
+from support.ranks import law_of, log_law_of_stops
 
 EPSILON, POINTS = 1.2, np.array([0.0, 1.0, 2.0])
 BOTH = [dp.Neighbours.ADD_REMOVE, dp.Neighbours.SUBSTITUTE]
@@ -25,9 +25,7 @@ def single(p, relation, *, upwards, points=POINTS, epsilon=EPSILON, assumed=10):
 def log_law(database, by, scales=None):
     """Return the logarithms of the probabilities of every stop, the last of none."""
     [queries] = np.asarray(by.queries(counts_of(np.array(database, dtype=float), by.points)))
-    drawn = (queries, by.threshold, *(scales or by.scales), 1)
-    stops = [(i,) for i in range(queries.size)]
-    return np.array([log_probability(*drawn, found) for found in (*stops, ())])
+    return log_law_of_stops(queries, by.threshold, scales or by.scales)
 
 
 def report(by, scales=None):

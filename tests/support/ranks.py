@@ -2,11 +2,11 @@
 
 import numpy as np
 
+from dpselect.draws.above_threshold import log_probability
 from dpselect.percentiles.choice import LARGEST, size_of
 from dpselect.percentiles.methods import ByRank
 from dpselect.percentiles.reading import counts_in
 from support.noise import laplace
-from support.stops import stop_probabilities
 
 
 def ranks_in(data, points, column=None, users=None):
@@ -17,12 +17,21 @@ def ranks_in(data, points, column=None, users=None):
     return below, upto, counts.numbers[0], counts.missing
 
 
+def log_law_of_stops(queries, threshold, scales):
+    """Return the logarithms of the probabilities of every first stop, the last of none."""
+    drawn = (np.array(queries), threshold, *scales, 1)
+    return np.array(
+        [log_probability(*drawn, (i,)) for i in range(len(queries))]
+        + [log_probability(*drawn, ())]
+    )
+
+
 def law_of(single, counts):
     """Return the distribution of one percentile over its candidates, by rank or a threshold."""
     if isinstance(single, ByRank):
         return single.probabilities(counts)
     [queries] = np.asarray(single.queries(counts))
-    stops = stop_probabilities(queries, single.threshold, *single.scales, 1)[0]
+    stops = np.exp(log_law_of_stops(queries, single.threshold, single.scales))
     stops[-2] += stops[-1]
     return stops[:-1] if single.upwards else stops[-2::-1]
 

@@ -45,11 +45,6 @@ def breeder(seed, max_depth=5):
     return ev.Breeder(SCHEMA, np.random.default_rng(seed), max_depth)
 
 
-def published(seed, max_depth=5, *, both=True):
-    flags = {"children_are_parents": both, "mutates_to_max_depth": both}
-    return ev.Breeder(SCHEMA, np.random.default_rng(seed), max_depth, **flags)
-
-
 def nodes_of(tree):
     """Every subtree by walking down, with how many questions lead there."""
     below = [] if isinstance(tree, int) else [n for b in tree.branches for n in nodes_of(b)]
