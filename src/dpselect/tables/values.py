@@ -212,8 +212,9 @@ def in_polars(frame: nw.DataFrame[Any]) -> nw.LazyFrame[Any]:
 
     types = {name: _declared(held[name]) for name in held}
     if [*map(int, pl.__version__.split(".")[:2])] < [1, 37]:  # it streams no objects
+        nothing = dict.fromkeys(held, pl.Series([None] * len(frame), dtype=pl.Null))
         [known] = parts([name for name in held if types[name] != pl.Null])
-        return nw.from_native(known.lazy())
+        return nw.from_native(pl.LazyFrame(nothing | known.to_dict()))
     return nw.from_native(in_blocks(types, parts))
 
 
