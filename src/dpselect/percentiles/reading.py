@@ -28,7 +28,6 @@ from dpselect.tables.kinds import float_type
 from dpselect.tables.opening import are_in_header, unreadable
 from dpselect.tables.people import PeopleCap, changed_rows
 from dpselect.typing import Indices, OnInvalid, Values
-from dpselect.validation import EXACT
 
 Numbers: TypeAlias = NDArray[Any]
 """Floats or integers, of up to 64 bits."""
@@ -39,25 +38,14 @@ NUMBER, MISSING = "number", -1
 MOST_NUMBERS = 10**9
 """Different numbers of groups that may leave an engine, where a range is not listed."""
 
-AT_ONCE = 2**15
-"""Numbers that are counted together, as many as a cache holds; more than there are buckets."""
-
-BUCKETS, MOST_BUCKETS = 8, 2**16
-"""Buckets between two candidates, and of all; two between two candidates at least."""
-
-SPARSE = 4
-"""Integers that candidates span, to one number."""
-
-STARTS = 3
-"""Starts in a bucket that numbers are compared with one after the other, after the first."""
+AT_ONCE, MANY = 2**17, 8
+"""Numbers that are sorted together, at least, and to each start among them."""
 
 ROWS_AT_ONCE = 2**24
 """Rows of groups that are sorted together, or as many as there are different positions."""
 
 FINEST, MOST_PARTS = 2**10, 2**22
 """The smallest parts of 1 that are looked for, and parts from 0 to the furthest start."""
-
-FARTHEST = float(np.finfo(np.float64).max)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -262,111 +250,38 @@ def counts_of(values: Numbers, points: Values | Range, kind: Float = np.float64)
         kind: The type of floats that the numbers are of.
     """
     if not isinstance(points, Range):
-        starts = starts_of(points, kind)
-        if values.dtype.kind in "iu" and (few := _counts_of_integers(values, starts)):
-            return few
-        return counts_of_parts(lambda use: use(values), starts)
+        return counts_of_parts(lambda use: use(values), starts_of(points, kind))
     known = values[~np.isnan(values)]
     place = np.sort(points.places(known.astype(np.float64), kind))
     group, held = np.zeros_like(place), np.ones_like(place)
     return Counts(1, len(points), group, place, held, values.size - known.size)
 
 
-@np.errstate(over="ignore", divide="ignore")
 def counts_of_parts(
     parts: Callable[[Callable[[Numbers], None]], None], starts: Values
 ) -> Counts:
     """Return what the numbers in some arrays count at.
 
-    Numbers fall in many more buckets than there are candidates. The bucket of a number depends
-    on it alone and never falls where the number grows, since no rounding reverses an order. So
-    before a candidate are the numbers of the buckets before that of its start, and of this one
-    those below the start. Where the float before the start is in another bucket there are none.
+    Numbers are sorted, which takes less time than to search each among the starts, and starts
+    are searched among them; behind all there is what is missing.
 
     Args:
         parts: Calls a function with each of them, numbers of any type as for ``counts_of``.
         starts: The least number that counts at each candidate, but the first.
     """
-    first, last = (starts[0], starts[-1]) if starts.size else (0.0, 0.0)
-    gaps = max(starts.size - 1, 1)
-    most = gaps * min(max(MOST_BUCKETS // gaps, 2), BUCKETS)
-    # None of these is infinite: of two infinities the difference would be NaN.
-    span = min(last - first, FARTHEST)
-    scale = min(most / span, FARTHEST) if last > first else 1.0
-    least = np.clip(first - 1 / scale, -FARTHEST, FARTHEST)
-
-    def bucket(numbers: Numbers) -> Indices:
-        found = np.subtract(numbers, least, dtype=np.float64)
-        found *= scale
-        return found.clip(0, most + 2, out=found).astype(np.int64)
-
-    own = bucket(starts)
-    is_split = np.zeros(most + 3, dtype=np.bool_)
-    is_split[own[bucket(np.nextafter(starts, -np.inf)) == own]] = True
-    before = np.append(0, np.bincount(own, minlength=most + 2).cumsum())
-    ends = np.append(starts, np.nan)  # which no number is at least
-    held, there, missing = np.zeros(most + 3, np.int64), np.zeros(ends.size, np.int64), 0
-    size, are_split = max(AT_ONCE, 2 * most), bool(is_split.any())
+    ends, upto = np.append(starts, np.nan), np.zeros(starts.size + 2, dtype=np.int64)
+    size = max(AT_ONCE, MANY * ends.size)
 
     def add(part: Numbers) -> None:
-        nonlocal missing
         for at in range(0, part.size, size):
-            some = part[at : at + size]
-            if (is_missing := np.isnan(some)).any():
-                missing += int(is_missing.sum())
-                some = some[~is_missing]
-            buckets = bucket(some)
-            held[:] += np.bincount(buckets, minlength=held.size)
-            if are_split:
-                split = np.flatnonzero(is_split[buckets])
-                there[:] += np.bincount(
-                    _placed(some[split], before[buckets[split]], ends), minlength=ends.size
-                )
+            some = np.sort(part[at : at + size])
+            upto[:-1] += some.searchsorted(ends)
+            upto[-1] += some.size
 
     parts(add)
-    held[is_split] = 0
-    sums = np.append(0, held.cumsum())
-    counts = np.diff(sums[own], prepend=0, append=sums[-1]) + there
-    place = np.flatnonzero(counts)
-    return Counts(1, starts.size + 1, np.zeros_like(place), place, counts[place], missing)
-
-
-def _counts_of_integers(numbers: Numbers, starts: Values) -> Counts | None:
-    """Return what integers count at, each counted by itself.
-
-    None where the candidates, which are public, span many more than there are numbers, or two
-    of them are between two integers.
-    """
-    first, known = np.ceil(starts), np.iinfo(numbers.dtype)
-    span = first[-1] - first[0] if first.size else np.inf
-    if span > SPARSE * numbers.size or (first[1:] == first[:-1]).any():
-        return None
-    if first[0] <= max(known.min, -EXACT) or first[-1] > min(known.max, EXACT):
-        return None
-    below, last = int(first[0]) - 1, int(first[-1])
-    counts, size = np.zeros(first.size + 1, dtype=np.int64), max(AT_ONCE, last - below)
-    edges = np.append(0, first.astype(np.int64) - below)
-    for at in range(0, numbers.size, size):
-        some = numbers[at : at + size].clip(below, last)
-        held = np.bincount(np.subtract(some, below, dtype=np.int64), minlength=last - below + 1)
-        counts += np.add.reduceat(held, edges)
-    place = np.flatnonzero(counts)
-    return Counts(1, counts.size, np.zeros_like(place), place, counts[place])
-
-
-def _placed(numbers: Numbers, places: Indices, ends: Values) -> Indices:
-    """Return the places of numbers, in any order, from those of starts before their buckets.
-
-    Where few starts are in a bucket they are compared with in less time than all are searched.
-    """
-    above = numbers >= ends[places]
-    places += above
-    left = np.flatnonzero(above)
-    for _ in range(STARTS):
-        left = left[numbers[left] >= ends[places[left]]]
-        places[left] += 1
-    places[left] = ends[:-1].searchsorted(np.sort(numbers[left]), side="right")
-    return places
+    held = np.diff(upto, prepend=0)
+    place = np.flatnonzero(held[:-1])
+    return Counts(1, ends.size, np.zeros_like(place), place, held[place], int(held[-1]))
 
 
 def counts_in(
