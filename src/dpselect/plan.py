@@ -17,9 +17,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Self, TypeAlias, Unpack
 from dpselect import passes, validation, writing
 from dpselect._numbers import exact
 from dpselect.budget import words
-from dpselect.budget.entry import Entry, Kept
+from dpselect.budget.entry import Entry, Kept, rho_of_pure
 from dpselect.budget.totals import RECORDS
-from dpselect.budget.zcdp import rho_of_pure
 from dpselect.errors import BudgetError, NeighboursError, ParameterError
 from dpselect.neighbours import Neighbours
 from dpselect.writing import summary

@@ -7,10 +7,8 @@ import pytest
 from hypothesis import assume, given, strategies as st
 
 from dpselect._numbers import exact
-from dpselect.budget import filter as stopping
 from dpselect.budget.entry import priced
-from dpselect.budget.filter import Sums
-from dpselect.budget.totals import Composition, Totals
+from dpselect.budget.totals import FOR_SPENDS, Composition, Sums, Totals
 from dpselect.budget.zcdp import epsilon_of
 from dpselect.errors import InsufficientBudgetError
 from dpselect.neighbours import Neighbours
@@ -45,18 +43,18 @@ def sums_of(costs):
 
 
 def spent(granted, costs):
-    return stopping.spent(granted, sums_of(costs))
+    return granted.spent(sums_of(costs))
 
 
 def remaining(granted, costs):
-    return stopping.remaining(granted, sums_of(costs))
+    return granted.remaining(sums_of(costs))
 
 
 def admit(granted, costs, new):
     """Return what remains after a spend."""
-    after = stopping.admit(granted, sums_of(costs), new)
+    after = granted.admit(sums_of(costs), new)
     assert after == sums_of([*costs, new])
-    return stopping.remaining(granted, after)
+    return granted.remaining(after)
 
 
 def totals(epsilon, delta=0.0, composition="either"):
@@ -133,8 +131,8 @@ def rule(granted, options, failure=0.0):
         last = sums.plus(priced(0.0, failure, None)) if failures else sums
         for _ in range(failures - 1):
             last = last.plus(priced(0.0, failure, None))
-        in_delta = last.delta <= stopping.FOR_SPENDS[granted.composition] * exact(granted.delta)
-        return in_delta and stopping.spent(granted, last) <= exact(granted.epsilon)
+        in_delta = last.delta <= FOR_SPENDS[granted.composition] * exact(granted.delta)
+        return in_delta and granted.spent(last) <= exact(granted.epsilon)
 
     return fits
 

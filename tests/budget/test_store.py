@@ -7,10 +7,9 @@ from functools import partial
 import pytest
 
 from dpselect.budget.entry import Entry
-from dpselect.budget.filter import Sums
 from dpselect.budget.ledger import Ledger
 from dpselect.budget.store import Memory, sums_of
-from dpselect.budget.totals import Totals
+from dpselect.budget.totals import Sums, Totals
 from dpselect.neighbours import Neighbours
 
 EDGE = Neighbours.EDGE

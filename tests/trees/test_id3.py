@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 import dpselect as dp
-from dpselect.budget.zcdp import rho_of_pure
+from dpselect.budget.entry import rho_of_pure
 from dpselect.errors import ParameterError
 from dpselect.mechanisms import MECHANISMS
 from dpselect.trees import (

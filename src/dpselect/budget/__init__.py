@@ -1,7 +1,7 @@
 """Budgets: totals of epsilon and delta, and the spends recorded against them.
 
 A ``Budget`` is charged *before* a draw. It composes the costs of earlier releases by a privacy
-filter (``filter``), refuses a spend that does not fit, and records one that does, in memory or
+filter (``totals``), refuses a spend that does not fit, and records one that does, in memory or
 in a ledger file that survives a crash.
 """
 

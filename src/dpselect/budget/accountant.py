@@ -14,10 +14,18 @@ from dpselect._numbers import exact
 from dpselect._optional import version
 from dpselect.budget import words
 from dpselect.budget.entry import Entry, Kept, Origin, Question, grouped, priced, text
-from dpselect.budget.filter import Pot, Sums, admit
 from dpselect.budget.ledger import Ledger
 from dpselect.budget.store import Entries, Memory, State
-from dpselect.budget.totals import RECORDS, Composition, Period, Persons, Totals, part
+from dpselect.budget.totals import (
+    RECORDS,
+    Composition,
+    Period,
+    Persons,
+    Pot,
+    Sums,
+    Totals,
+    part,
+)
 from dpselect.errors import BudgetError, InsufficientBudgetError
 from dpselect.neighbours import Neighbours, NeighboursLike
 from dpselect.passes import stated_rows
@@ -35,7 +43,7 @@ class Budget(writing.Card):
     With ``delta=0`` epsilons add up. With ``delta > 0`` the cheaper of that sum and of
     composition by zCDP counts, which after many small spends is far less; half of delta is for
     the deltas of spends and half for zCDP, unless ``composition`` says otherwise. The order of
-    spends does not matter. ``dpselect.budget.filter`` says why.
+    spends does not matter. ``dpselect.budget.totals`` says why.
 
     A copy, also one by ``copy.deepcopy``, is the same budget, so nothing is spent twice. A
     budget with a ledger can be pickled, one in memory cannot.
@@ -292,7 +300,7 @@ class Budget(writing.Card):
         granted, made = part(self.totals, share), []
         for new in spends:
             try:
-                sums = admit(granted, sums, new)
+                sums = granted.admit(sums, new)
             except InsufficientBudgetError as error:
                 raise error.adding(self._whose(share, period)) from None
             made.append((replace(new, time=time, period=period), sums))
@@ -401,7 +409,7 @@ class Budget(writing.Card):
             That of the budget, if outside an event of probability ``delta`` of the release the
             outcome that was drawn is at most ``exp(c)`` times as probable as under any
             neighbour of the release, with c its epsilon less the refund
-            (``dpselect.budget.filter`` has the proof).
+            (``dpselect.budget.totals`` has the proof).
 
         Args:
             entry: What ``spend`` returned.

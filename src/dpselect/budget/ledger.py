@@ -33,9 +33,8 @@ from tempfile import TemporaryDirectory
 from typing import Any, Self, Unpack
 
 from dpselect.budget.entry import Entry, Kept, Question
-from dpselect.budget.filter import Sums
 from dpselect.budget.store import Decide, Entries, State, T, sums_of
-from dpselect.budget.totals import Totals
+from dpselect.budget.totals import Sums, Totals
 from dpselect.errors import LedgerError, possible
 from dpselect.neighbours import Neighbours
 from dpselect.writing import readable

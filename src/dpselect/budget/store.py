@@ -12,7 +12,7 @@ from threading import Lock
 from typing import NamedTuple, NoReturn, Self, TypeAlias, TypeVar, Unpack
 
 from dpselect.budget.entry import Entry, Kept, Question
-from dpselect.budget.filter import Sums
+from dpselect.budget.totals import Sums
 from dpselect.errors import BudgetError, LedgerError
 from dpselect.writing import readable
 

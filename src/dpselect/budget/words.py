@@ -16,9 +16,8 @@ from dpselect.neighbours import Neighbours
 if TYPE_CHECKING:
     from dpselect.budget.accountant import Budget
     from dpselect.budget.entry import Entry
-    from dpselect.budget.filter import Pot
     from dpselect.budget.store import Entries
-    from dpselect.budget.totals import Totals
+    from dpselect.budget.totals import Pot, Totals
     from dpselect.plan import Plan
 
 HIDDEN = {

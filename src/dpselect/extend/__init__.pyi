@@ -26,6 +26,9 @@ from dpselect.budget.ledger import (
     connected as connected,
     not_ours as not_ours,
 )
+from dpselect.budget.entry import (
+    rho_of_pure as rho_of_pure,
+)
 from dpselect.budget.left_out import (
     WithoutBudget as WithoutBudget,
 )
@@ -41,7 +44,6 @@ from dpselect.budget.zcdp import (
     delta_of_gaussian as delta_of_gaussian,
     epsilon_of as epsilon_of,
     rho_for as rho_for,
-    rho_of_pure as rho_of_pure,
 )
 from dpselect.cli import (
     options as options,

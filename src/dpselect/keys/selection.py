@@ -23,7 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpselect._numbers import LARGEST_EXPONENT, least
-from dpselect.budget.zcdp import rho_for, rho_of_pure
+from dpselect.budget.entry import rho_of_pure
+from dpselect.budget.zcdp import rho_for
 from dpselect.draws.exact import bernoulli
 from dpselect.draws.exact.bernoulli import OptimalChances
 from dpselect.draws.exact.noisy_counts import check_scale, scale_for

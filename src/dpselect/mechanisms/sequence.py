@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpselect import validation
-from dpselect.budget.zcdp import SLACK, rho_for, rho_of_pure
+from dpselect.budget.entry import rho_of_pure
+from dpselect.budget.zcdp import SLACK, rho_for
 from dpselect.draws import Draw, LaplaceNoisyMax, sequence
 from dpselect.draws.grid import Steps, steps_for, to_steps
 from dpselect.draws.sequence import DiscreteGaussian, DiscreteLaplace, Noise

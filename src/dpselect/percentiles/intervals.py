@@ -45,7 +45,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from dpselect.budget.zcdp import rho_of_pure
+from dpselect.budget.entry import rho_of_pure
 from dpselect.mechanisms.score_intervals import checked_interval
 from dpselect.percentiles.candidates import Range
 from dpselect.percentiles.methods import EXACT, Asked, Draws

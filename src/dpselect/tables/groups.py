@@ -34,7 +34,7 @@ import numpy as np
 
 from dpselect import tables, validation
 from dpselect._optional import nw
-from dpselect.budget.zcdp import rho_of_pure
+from dpselect.budget.entry import rho_of_pure
 from dpselect.draws.exact.noisy_counts import check_scale, discrete_laplace, scale_for
 from dpselect.errors import ParameterError, missing_value
 from dpselect.neighbours import Neighbours

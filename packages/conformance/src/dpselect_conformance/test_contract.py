@@ -9,7 +9,7 @@ import pytest
 
 import dpselect as dp
 from dpselect.errors import InsufficientBudgetError, NeighboursError
-from dpselect.extend import intercepted, plan_of, zcdp
+from dpselect.extend import intercepted, plan_of, rho_of_pure
 from dpselect_conformance import check_spends_first, replay
 
 
@@ -109,9 +109,7 @@ def test_it_spends_once_before_it_draws_and_what_its_plan_says(case):
     [entry] = budget.entries
     assert (entry.epsilon, entry.delta) == (plan.epsilon, plan.delta)
     # Beside a delta nothing is known but what epsilon implies.
-    assert entry.rho <= (zcdp.rho_of_pure(plan.epsilon) if plan.delta else plan.rho) * (
-        1 + 1e-9
-    )
+    assert entry.rho <= (rho_of_pure(plan.epsilon) if plan.delta else plan.rho) * (1 + 1e-9)
     assert entry.neighbours is case.neighbours is plan.neighbours
     assert entry.mechanism == plan.description
     assert entry.question["query"] == plan.name == type(case.query).__name__

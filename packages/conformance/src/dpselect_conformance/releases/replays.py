@@ -43,9 +43,9 @@ from dpselect.extend import (
     delta_of_gaussian,
     intercepted,
     plan_of,
+    rho_of_pure,
     secret,
     validation,
-    zcdp,
 )
 from dpselect_conformance.releases.losses import joined
 from dpselect_conformance.releases.outcomes import difference
@@ -204,7 +204,7 @@ def compose(losses: Sequence[Loss], epsilon: float, delta: float) -> tuple[float
 def rho_of(losses: Sequence[Loss]) -> float:
     """Return the zCDP parameter of several draws, of which those by a path have none."""
     return fsum(
-        loss.rho + loss.normal + (zcdp.rho_of_pure(loss.pure) if one is None else one)
+        loss.rho + loss.normal + (rho_of_pure(loss.pure) if one is None else one)
         for loss in losses
         for one in [0.0 if loss.pure == 0 else loss.zcdp]
     )

@@ -44,9 +44,9 @@ from dpselect.extend import (
     Loss,
     Values,
     above_threshold,
+    rho_of_pure,
     secret,
     to_grid,
-    zcdp,
 )
 from dpselect_conformance.releases.losses import Public, log_binomial, loss_between
 
@@ -84,7 +84,7 @@ def discrete_laplace(here: Indices, there: Indices, public: Public, _: Indices) 
     each = np.abs(moved[moved != 0]) / public["scale"]
     return Loss(
         int(np.abs(moved).sum()) / public["scale"],
-        zcdp=fsum(zcdp.rho_of_pure(float(one)) for one in each),
+        zcdp=fsum(rho_of_pure(float(one)) for one in each),
     )
 
 
@@ -153,7 +153,7 @@ def flipped(here: list[bool], there: list[bool], public: Public, _: list[bool]) 
         return Loss(0.0)
     over, under = chance.numerator, chance.denominator - chance.numerator
     each = abs(log(under) - log(over)) if over and under else inf
-    return Loss(differ * each, zcdp=differ * zcdp.rho_of_pure(each))
+    return Loss(differ * each, zcdp=differ * rho_of_pure(each))
 
 
 def select(here: Indices, there: Indices, public: Public, _: NDArray[np.bool_]) -> Loss:
