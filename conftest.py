@@ -16,7 +16,7 @@ from random import Random
 import pytest
 from hypothesis import HealthCheck, settings
 
-from dpselect.draws.exact import bits
+from dpselect.draws.exact import samplers
 
 NO_CLOCK = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("repeating", NO_CLOCK, derandomize=True, max_examples=25)
@@ -36,10 +36,10 @@ STREAM = Random()  # noqa: S311 -- the same bits again are what is wanted
 """The bits of the test that runs, in place of the operating system's."""
 
 if PROFILE == "repeating":
-    bits.system = STREAM
-    bits.urandom = bits.token_bytes = STREAM.randbytes
-    bits.randbits = STREAM.getrandbits
-    bits.randbelow = STREAM.randrange
+    samplers.system = STREAM
+    samplers.urandom = STREAM.randbytes
+    samplers.randbits = STREAM.getrandbits
+    samplers.randbelow = STREAM.randrange
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -33,9 +33,7 @@ from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches
 from os import PathLike
 from pathlib import Path
-from typing import Self, TypeVar
-
-T = TypeVar("T")
+from typing import Self
 
 NEAR = 0.8
 """Similarity from which on a field of a first line is quoted: one letter of five is another."""
@@ -249,29 +247,6 @@ def missing_value() -> PublicClaimError:
         "a value is missing, which `on_invalid`='raise' declares impossible; "
         "`on_invalid`='repair' goes on without it"
     )
-
-
-def replaced(compute: Callable[[], T], refusal: Callable[[], DPSelectError]) -> T:
-    """Return what a function returns, or raise another error in place of any but ours.
-
-    Engines and NumPy quote values in their messages. ``raise ... from None`` hides such an
-    error from tracebacks but keeps it as ``__context__``, which reporters of crashes send away;
-    one that is raised after the first was dealt with has no context.
-
-    Args:
-        compute: The function, which may raise anything.
-        refusal: Returns the error to raise.
-    """
-    try:
-        return compute()
-    except DPSelectError:
-        raise
-    except BaseException as raised:  # every engine has its own, and each may quote values
-        # A panic of polars is no Exception.
-        if not isinstance(raised, Exception) and type(raised).__name__ != "PanicException":
-            raise
-        error = refusal()
-    raise error
 
 
 __all__ = [

@@ -15,8 +15,9 @@ from numpy.typing import ArrayLike
 
 from dpselect import validation
 from dpselect._twofold import Twofold, add, largest
-from dpselect.errors import ParameterError, ScoresError, SensitivityError, replaced
+from dpselect.errors import ParameterError, ScoresError, SensitivityError
 from dpselect.neighbours import Neighbours
+from dpselect.passes import replaced
 from dpselect.sensitivity import Sensitivity
 from dpselect.typing import Direction, Indices, Scores, Values
 

@@ -1,4 +1,4 @@
-"""Queries over records that an engine holds: their progress, and how they read fields."""
+"""What is said of reading data: progress, how fields are read, and errors without values."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from typing import Any, Generic, TypeAlias, TypeVar
+
+from dpselect.errors import DPSelectError
 
 T = TypeVar("T")
 
@@ -44,6 +46,29 @@ def note(said: str) -> None:
     notes = _READ.get()
     if notes is not None and said not in notes:
         insort(notes, said)
+
+
+def replaced(compute: Callable[[], T], refusal: Callable[[], DPSelectError]) -> T:
+    """Return what a function returns, or raise another error in place of any but ours.
+
+    Engines and NumPy quote values in their messages. ``raise ... from None`` hides such an
+    error from tracebacks but keeps it as ``__context__``, which reporters of crashes send away;
+    one that is raised after the first was dealt with has no context.
+
+    Args:
+        compute: The function, which may raise anything.
+        refusal: Returns the error to raise.
+    """
+    try:
+        return compute()
+    except DPSelectError:
+        raise
+    except BaseException as raised:  # every engine has its own, and each may quote values
+        # A panic of polars is no Exception.
+        if not isinstance(raised, Exception) and type(raised).__name__ != "PanicException":
+            raise
+        error = refusal()
+    raise error
 
 
 def stated_rows(data: object) -> Mapping[str, object]:

@@ -28,8 +28,9 @@ from typing import (
     get_type_hints,
 )
 
-from dpselect.errors import DPSelectError, NeighboursError, ParameterError, nearest, replaced
+from dpselect.errors import DPSelectError, NeighboursError, ParameterError, nearest
 from dpselect.neighbours import Neighbours
+from dpselect.passes import replaced
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -20,7 +20,7 @@ from random import Random
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from dpselect.cli import main
-from dpselect.draws.exact import bits
+from dpselect.draws.exact import samplers
 from support.commands import visits, written
 from support.hospital import admitted
 
@@ -45,13 +45,13 @@ def shown(name, lines):
     Whatever is refused leaves all files as they were, also as a dry run.
     """
     draws = Random(name)  # noqa: S311 -- the same bits again
-    ours = {"urandom": draws.randbytes, "token_bytes": draws.randbytes, "system": draws}
+    ours = {"urandom": draws.randbytes, "system": draws}
     ours |= {"randbits": draws.getrandbits, "randbelow": draws.randrange}
-    theirs = {one: getattr(bits, one) for one in ours}
+    theirs = {one: getattr(samplers, one) for one in ours}
     width, os.environ["COLUMNS"] = os.environ.get("COLUMNS"), "80"
     try:
         for one, own in ours.items():
-            setattr(bits, one, own)
+            setattr(samplers, one, own)
         with tempfile.TemporaryDirectory(prefix="screens-", dir="/tmp") as made, chdir(made):
             folder = Path(made)
             for kind in ("csv", "parquet"):
@@ -61,7 +61,7 @@ def shown(name, lines):
             return "\n".join(_after(line, folder) for line in lines)
     finally:
         for one, own in theirs.items():
-            setattr(bits, one, own)
+            setattr(samplers, one, own)
         os.environ.pop("COLUMNS") if width is None else os.environ.update(COLUMNS=width)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
-from dpselect.draws.exact import bits
+from dpselect.draws.exact import samplers
 from support.engines import SPARK
 from support.packages import brought
 
@@ -47,7 +47,7 @@ each = settings(
 
 def wrong(question):
     """Return in words what is wrong with the answer, with the bits that the text decides."""
-    bits.system.seed(question.text)
+    samplers.system.seed(question.text)
     found = question.right(question.ask())
     return "" if found is True else f"{question}\n{found or 'is wrong'}"
 

@@ -33,7 +33,7 @@ from typing import Any
 import numpy as np
 
 from dpselect.draws.base import NEGLIGIBLE
-from dpselect.draws.exact import bits as source
+from dpselect.draws.exact import samplers as source
 from dpselect.draws.exact.lazy_noise import reached, reaches
 from dpselect.draws.exact.leading_zeros import FIRST_BIT, MOST, RATES, TRIALS, kept, spans
 from dpselect.draws.exact.noisy_counts import check_scale, geometric

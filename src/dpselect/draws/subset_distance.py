@@ -21,7 +21,7 @@ from math import log
 
 import numpy as np
 
-from dpselect.draws.exact import bits as source, inversion
+from dpselect.draws.exact import inversion, samplers as source
 from dpselect.draws.exact.inversion import Weights, exp_minus
 from dpselect.draws.exact.samplers import sampler
 from dpselect.draws.exact.uniform import sample

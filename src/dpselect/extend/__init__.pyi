@@ -114,9 +114,6 @@ from dpselect.draws.sequence import (
 from dpselect.draws.subset_distance import (
     DistanceDistribution as DistanceDistribution,
 )
-from dpselect.errors import (
-    replaced as replaced,
-)
 from dpselect.keys.keys import (
     groups_first as groups_first,
 )
@@ -170,6 +167,7 @@ from dpselect.objective import (
     exact_scores as exact_scores,
 )
 from dpselect.passes import (
+    replaced as replaced,
     stated_rows as stated_rows,
 )
 from dpselect.percentiles.candidates import (

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from dpselect._optional import needed
-from dpselect.errors import DataError, MissingDependencyError, ParameterError, replaced
+from dpselect.errors import DataError, MissingDependencyError, ParameterError
+from dpselect.passes import replaced
 from dpselect.tables.formats import PARQUET
 from dpselect.tables.source import Source
 

@@ -15,8 +15,9 @@ from numpy.typing import ArrayLike
 
 from dpselect import validation
 from dpselect.draws import above_threshold as draws
-from dpselect.errors import ParameterError, replaced
+from dpselect.errors import ParameterError
 from dpselect.neighbours import NeighboursLike
+from dpselect.passes import replaced
 from dpselect.plan import Plan, Spend
 from dpselect.query import Design, Query, query
 from dpselect.release import Release

@@ -26,10 +26,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from dpselect import tables
 from dpselect._optional import needed, pl
-from dpselect.errors import DataError, ParameterError, replaced
+from dpselect.errors import DataError, ParameterError
 from dpselect.networks import edge_queries
 from dpselect.networks.edge_queries import FROM, EdgeRows, check_claim
-from dpselect.passes import note
+from dpselect.passes import note, replaced
 from dpselect.tables import values
 from dpselect.tables.dialect import Dialect
 from dpselect.tables.engine import engine_of

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpselect import tables
-from dpselect.errors import DataError, ParameterError, PublicClaimError, replaced
+from dpselect.errors import DataError, ParameterError, PublicClaimError
+from dpselect.passes import replaced
 from dpselect.tables.kinds import rounded
 from dpselect.tables.values import listed, number
 from dpselect.tables.where import NUMBER, OPERATORS

@@ -25,8 +25,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpselect._optional import needed, nw, pl
-from dpselect.errors import ColumnError, DataError, replaced
-from dpselect.passes import query
+from dpselect.errors import ColumnError, DataError
+from dpselect.passes import query, replaced
 from dpselect.tables.kinds import DAY, DIGITS, Kind, Moment, numbers_alone
 from dpselect.tables.values import places_among, places_of
 from dpselect.typing import Indices, Values

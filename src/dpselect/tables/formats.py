@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from dpselect._optional import needed, pl
-from dpselect.errors import DataError, ParameterError, replaced
+from dpselect.errors import DataError, ParameterError
+from dpselect.passes import replaced
 from dpselect.tables.dialect import DEFAULTS, WRITTEN, Dialect
 from dpselect.tables.text import (
     CONTRADICTION,

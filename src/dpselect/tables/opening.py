@@ -29,8 +29,8 @@ from dpselect.errors import (
     no_column,
     no_field,
     no_file,
-    replaced,
 )
+from dpselect.passes import replaced
 from dpselect.tables.dialect import FieldType
 from dpselect.tables.engine import Engine, Frame, engine_of
 from dpselect.tables.formats import PARQUET, literal

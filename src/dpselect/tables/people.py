@@ -56,9 +56,9 @@ from numpy.typing import NDArray
 
 from dpselect import validation
 from dpselect._optional import nw, pl
-from dpselect.errors import ParameterError, replaced
+from dpselect.errors import ParameterError
 from dpselect.neighbours import Neighbours
-from dpselect.passes import query
+from dpselect.passes import query, replaced
 from dpselect.tables.engine import distinct as distinct_rows, engine_of
 from dpselect.tables.kinds import Kind, named
 from dpselect.tables.opening import kinds_of, unreadable

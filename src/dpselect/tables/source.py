@@ -19,8 +19,8 @@ from dpselect.errors import (
     ParameterError,
     no_file,
     possible,
-    replaced,
 )
+from dpselect.passes import replaced
 from dpselect.tables.dialect import Dialect
 from dpselect.tables.formats import FORMATS, Format, refusal
 from dpselect.tables.where import Comparison

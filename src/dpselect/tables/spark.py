@@ -19,7 +19,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from dpselect._optional import needed, nw
-from dpselect.errors import DataError, replaced
+from dpselect.errors import DataError
+from dpselect.passes import replaced
 from dpselect.tables.formats import PARQUET
 from dpselect.tables.source import MANAGED, Source
 from dpselect.tables.where import filtered

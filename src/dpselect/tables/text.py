@@ -27,7 +27,8 @@ from numpy.typing import NDArray
 
 from dpselect._compiled import compiled
 from dpselect._optional import needed, nw, pl
-from dpselect.errors import DataError, PublicClaimError, replaced
+from dpselect.errors import DataError, PublicClaimError
+from dpselect.passes import replaced
 from dpselect.tables.dialect import Dialect, FieldType
 
 BLOCK = 1 << 22

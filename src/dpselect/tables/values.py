@@ -28,7 +28,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpselect._optional import nw, pl
-from dpselect.errors import ColumnError, DataError, replaced
+from dpselect.errors import ColumnError, DataError
+from dpselect.passes import replaced
 from dpselect.tables.kinds import Kind, Moment, moments, texts, type_name
 from dpselect.tables.text import in_blocks
 from dpselect.typing import Indices, Values

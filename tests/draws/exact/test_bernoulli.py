@@ -8,7 +8,7 @@ from math import exp
 import numpy as np
 import pytest
 
-from dpselect.draws.exact import bits
+from dpselect.draws.exact import samplers
 from dpselect.draws.exact.bernoulli import BITS, TABLE, OptimalChances, flipped, reveal, select
 from dpselect.draws.exact.inversion import exp_minus
 
@@ -51,8 +51,8 @@ def test_a_count_is_selected_below_its_probability_to_the_last_bit(monkeypatch, 
     for number in {chance - 2**LOW_BITS, chance - 1, chance, chance + 1, chance + 2**LOW_BITS}:
         if 0 <= number < 2**BITS:
             word, rest = number >> LOW_BITS, number % 2**LOW_BITS
-            monkeypatch.setattr(bits, "words", partial(np.full, fill_value=np.uint64(word)))
-            monkeypatch.setattr(bits, "randbits", {LOW_BITS: rest}.get)
+            monkeypatch.setattr(samplers, "words", partial(np.full, fill_value=np.uint64(word)))
+            monkeypatch.setattr(samplers, "randbits", {LOW_BITS: rest}.get)
 
             assert select(np.array([count, count]), chances).tolist() == [number < chance] * 2
 
@@ -61,8 +61,8 @@ def test_a_count_is_selected_below_its_probability_to_the_last_bit(monkeypatch, 
 def test_every_count_has_a_word_of_its_own(monkeypatch, chances):
     counts = np.array([3, 0, 3, 6, 9, 3])
     words = np.array([0, 0, 2**63, 2**64 - 1, 2**64 - 1, 2**63 - 1], dtype=np.uint64)
-    monkeypatch.setattr(bits, "words", lambda n: words[:n])
-    monkeypatch.setattr(bits, "randbits", lambda _: 0)
+    monkeypatch.setattr(samplers, "words", lambda n: words[:n])
+    monkeypatch.setattr(samplers, "randbits", lambda _: 0)
 
     assert select(counts, chances).tolist() == [True, False, False, True, True, True]
 
@@ -87,7 +87,7 @@ def test_tables_hold_all_probabilities_whatever_the_counts():
 def test_a_leader_is_revealed_below_its_probability_to_the_last_bit(monkeypatch, lead):
     for number, revealed in ((CHANCES[lead] - 1, 5), (CHANCES[lead], None)):
         if 0 <= number < 2**BITS:
-            monkeypatch.setattr(bits, "randbits", {BITS: number}.get)
+            monkeypatch.setattr(samplers, "randbits", {BITS: number}.get)
 
             assert reveal((5, lead), CHANCES) == revealed
     assert reveal((5, 100), CHANCES) == 5
@@ -96,7 +96,7 @@ def test_a_leader_is_revealed_below_its_probability_to_the_last_bit(monkeypatch,
 def test_bits_are_flipped_with_the_chance_as_a_fraction(monkeypatch):
     drawn = iter([0, 2, 3, 6])
     below = []
-    monkeypatch.setattr(bits, "randbelow", lambda n: below.append(n) or next(drawn))
+    monkeypatch.setattr(samplers, "randbelow", lambda n: below.append(n) or next(drawn))
 
     assert flipped([True, False, True, False], Fraction(3, 7)) == [False, True, True, False]
     assert below == [7] * 4

@@ -7,7 +7,7 @@ from math import exp
 import pytest
 from hypothesis import given, strategies as st
 
-from dpselect.draws.exact import bits, inversion
+from dpselect.draws.exact import inversion, samplers
 from dpselect.draws.exact.inversion import (
     Powers,
     Weights,
@@ -56,8 +56,8 @@ def test_nothing_is_decided_beyond_the_weights_that_are_known():
 
 def test_an_open_draw_goes_on_with_more_bits_and_closer_bounds(monkeypatch):
     """One third is between 0101 and 0110: 0101 is open, and decided by the next four bits."""
-    asked, given_bits = [], iter([0b0101, 0b0101, 0b01010110])
-    monkeypatch.setattr(bits, "randbits", lambda many: asked.append(many) or next(given_bits))
+    asked, told = [], iter([0b0101, 0b0101, 0b01010110])
+    monkeypatch.setattr(samplers, "randbits", lambda many: asked.append(many) or next(told))
 
     def third(many):
         return Weights.of([(2**many // 3, 2**many // 3 + 1), (2 * 2**many // 3,) * 2])

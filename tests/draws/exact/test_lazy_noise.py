@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from dpselect.draws.exact import bits, lazy_noise
+from dpselect.draws.exact import lazy_noise, samplers
 from dpselect.draws.exact.lazy_noise import Noise, Refined
 
 every_noise = pytest.mark.parametrize("noise", Noise)
@@ -30,7 +30,7 @@ def test_bounds_by_floats_hold_for_every_continuation_of_the_bits(noise, scale, 
     ends = np.array(list(product(WORDS, repeat=noise.uniforms)), dtype=np.uint64).T
     words = np.concatenate([ends, some], axis=1)
     numbers = np.resize([0, 7, -(2**50)], words.shape[1])
-    monkeypatch.setattr(bits, "words", lambda *_: words)
+    monkeypatch.setattr(samplers, "words", lambda *_: words)
 
     known = lazy_noise.bounds(noise, numbers, scale)
 
@@ -60,7 +60,7 @@ def test_equal_words_are_told_apart_by_further_bits(noise):
 def test_a_number_that_many_are_compared_with_is_refined_once(monkeypatch):
     """All have the same first word and differ in the next one."""
     rest = iter(range(1, 20))
-    monkeypatch.setattr(bits, "randbits", lambda size: next(rest) << (size - 6))
+    monkeypatch.setattr(samplers, "randbits", lambda size: next(rest) << (size - 6))
     pivot, *others = (Refined(Noise.EXPONENTIAL, 0, 1.0, [2**60]) for _ in range(9))
 
     for other in others:
@@ -72,7 +72,7 @@ def test_a_number_that_many_are_compared_with_is_refined_once(monkeypatch):
 def given(monkeypatch, octets, words):
     """Give the first bytes and the words that are drawn."""
     monkeypatch.setattr(
-        bits, "words", lambda size, *, bits=64: (octets if bits == 8 else words)[:size]
+        samplers, "words", lambda size, *, bits=64: (octets if bits == 8 else words)[:size]
     )
 
 
@@ -104,7 +104,7 @@ def test_further_bits_decide_where_the_first_ones_do_not(rest, scale, gap, monke
     near = [edge + one for one in (-(2**9), -2, -1, 0, 1, 2, 2**9)]
     words = np.array(near, dtype=np.uint64) << np.uint64(8 * far)
     given(monkeypatch, np.zeros(words.size, dtype=np.uint8), words)
-    monkeypatch.setattr(bits, "randbits", lambda size: rest * (2**size - 1))
+    monkeypatch.setattr(samplers, "randbits", lambda size: rest * (2**size - 1))
 
     found = lazy_noise.reaches(np.full(words.size, gap), scale)
 

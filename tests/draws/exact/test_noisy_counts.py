@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dpselect.draws.exact import bits, lazy_noise, noisy_counts
+from dpselect.draws.exact import lazy_noise, noisy_counts, samplers
 from dpselect.draws.exact.noisy_counts import discrete_gaussian, discrete_laplace
 from support.enumerated import law_of
 
@@ -42,8 +42,8 @@ def words(monkeypatch, first, later):
     def drawn(*shape, bits=64):
         return np.full(shape, first, f"u{bits // 8}")
 
-    monkeypatch.setattr(bits, "words", drawn)
-    monkeypatch.setattr(bits, "randbits", lambda _: later)
+    monkeypatch.setattr(samplers, "words", drawn)
+    monkeypatch.setattr(samplers, "randbits", lambda _: later)
 
 
 def test_an_open_word_is_resolved_by_more_bits(monkeypatch):
@@ -155,8 +155,8 @@ def test_every_block_of_variables_has_bits_of_its_own(monkeypatch):
         assert many == noisy_counts.CHUNK
         return np.full((events, many), 0 if next(calls) == 4 else 2**bits - 1, f"u{bits // 8}")
 
-    monkeypatch.setattr(bits, "words", words)
-    monkeypatch.setattr(bits, "randbits", lambda _: 0)
+    monkeypatch.setattr(samplers, "words", words)
+    monkeypatch.setattr(samplers, "randbits", lambda _: 0)
     drawn = noisy_counts.geometric(size, 2.0)
 
     assert drawn.nonzero()[0].tolist() == list(range(2 * size // 3, size))
@@ -198,7 +198,7 @@ def test_a_proposal_is_made_of_its_sign_its_steps_and_uniform_bits(monkeypatch, 
         return np.array(steps)
 
     drawn = [place << 64 - many | sign for place, sign in zip(uniform, signs, strict=True)]
-    monkeypatch.setattr(bits, "words", lambda _: np.array(drawn, dtype=np.uint64))
+    monkeypatch.setattr(samplers, "words", lambda _: np.array(drawn, dtype=np.uint64))
     monkeypatch.setattr(noisy_counts, "geometric", geometric)
     noise, last = noisy_counts._proposed(4, scale)
 

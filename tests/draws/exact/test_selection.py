@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 from dpselect.draws import Exponential, LaplaceNoisyMax, PermuteAndFlip, grid
-from dpselect.draws.exact import bits, selection
+from dpselect.draws.exact import samplers, selection
 from dpselect.draws.exact.lazy_noise import CHUNK, Noise
 from support.opendp_samplers import opendp_samplers
 from support.rows import Listed
@@ -102,12 +102,12 @@ def test_few_are_drawn_as_many_are(noise, monkeypatch):
         words = [random.choice([*some, random.getrandbits(64)]) for _ in range(2 * n)]
         given = np.array(words, dtype=np.uint64).reshape(2, n)[: noise.uniforms]
         numbers = np.array([int(scale * random.choice([0, 0, 1, 3])) for _ in range(n)])
-        monkeypatch.setattr(bits, "words", lambda *_, given=given: given)
+        monkeypatch.setattr(samplers, "words", lambda *_, given=given: given)
         for k in range(1, n + 1):
             drawn = []
             for few in (0, n):
                 # The same further bits for both.
-                monkeypatch.setattr(bits, "randbits", Random(case).getrandbits)  # noqa: S311
+                monkeypatch.setattr(samplers, "randbits", Random(case).getrandbits)  # noqa: S311
                 monkeypatch.setattr(selection, "SCALARS", few)
                 drawn.append(selection._largest(noise, numbers, scale, k))
             assert drawn[0] == drawn[1]
@@ -128,7 +128,7 @@ def give(monkeypatch, winners):
             given[0, winner] = LARGE
         return given
 
-    monkeypatch.setattr(bits, "words", words)
+    monkeypatch.setattr(samplers, "words", words)
     return asked
 
 
@@ -156,7 +156,7 @@ def test_equal_integers_go_to_the_earlier_one(monkeypatch, noise, drawn):
     """Laplace noise is rounded down to integers, which floats alone do not tell."""
     scale = 10.0
     words = np.exp(-np.array([[one + 0.01 for one in noise], [0.3, 0.3]]) / scale) * 2.0**64
-    monkeypatch.setattr(bits, "words", lambda *_: words.astype(np.uint64))
+    monkeypatch.setattr(samplers, "words", lambda *_: words.astype(np.uint64))
 
     assert LaplaceNoisyMax().sample(np.zeros(2), 2 * grid.SENSITIVITY / scale, 1) == [drawn]
 

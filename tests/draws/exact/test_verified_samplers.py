@@ -10,7 +10,7 @@ from random import Random
 import numpy as np
 import pytest
 
-from dpselect.draws.exact import bits as source, inversion, selection
+from dpselect.draws.exact import inversion, samplers as source, selection
 from dpselect.draws.exact.inversion import Weights
 from dpselect.draws.exact.lazy_noise import Noise, Refined
 from dpselect.draws.grid import STEPS_PER_UNIT

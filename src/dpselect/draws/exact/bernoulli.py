@@ -28,10 +28,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpselect._numbers import least
-from dpselect.draws.exact import bits as source
-from dpselect.draws.exact.bits import WORD
+from dpselect.draws.exact import samplers as source
 from dpselect.draws.exact.inversion import Powers
-from dpselect.draws.exact.samplers import sampler
+from dpselect.draws.exact.samplers import WORD, sampler
 from dpselect.errors import ParameterError
 from dpselect.typing import Indices, Probabilities
 

@@ -23,7 +23,7 @@ from fractions import Fraction
 from functools import lru_cache
 from itertools import accumulate
 
-from dpselect.draws.exact import bits as source
+from dpselect.draws.exact import samplers as source
 
 LARGEST_EPSILON = 1000.0
 """Above it a flip is as likely as at it: less than ``10^-434``."""

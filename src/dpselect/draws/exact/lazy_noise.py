@@ -38,8 +38,8 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from dpselect.draws.exact import bits as source
-from dpselect.draws.exact.bits import WORD
+from dpselect.draws.exact import samplers as source
+from dpselect.draws.exact.samplers import WORD
 from dpselect.typing import Indices
 
 CHUNK = 2**15

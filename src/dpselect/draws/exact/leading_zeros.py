@@ -16,10 +16,10 @@ from functools import lru_cache, partial
 import numpy as np
 from numpy.typing import NDArray
 
-from dpselect.draws.exact import bits as source, inversion
-from dpselect.draws.exact.bits import WORD
+from dpselect.draws.exact import inversion, samplers as source
 from dpselect.draws.exact.inversion import Weights, exp_minus
 from dpselect.draws.exact.noisy_counts import geometric
+from dpselect.draws.exact.samplers import WORD
 from dpselect.typing import Indices
 
 TRIALS = 2**32

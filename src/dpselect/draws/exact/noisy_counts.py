@@ -45,10 +45,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpselect._numbers import least
-from dpselect.draws.exact import bits as source, inversion, lazy_noise
-from dpselect.draws.exact.bits import WORD
+from dpselect.draws.exact import inversion, lazy_noise, samplers as source
 from dpselect.draws.exact.inversion import Weights, exp_minus
-from dpselect.draws.exact.samplers import sampler
+from dpselect.draws.exact.samplers import WORD, sampler
 from dpselect.errors import ParameterError
 from dpselect.typing import Indices, Values
 

@@ -1,10 +1,10 @@
-"""Registry of samplers: the functions that turn real randomness into an output.
+"""Real randomness: the operating system's bits, and the registry of functions that draw them.
 
-Every sampler of the library is decorated with ``sampler``, and only
-``dpselect.draws.exact.bits`` reads the operating system's randomness (a test reads the
-imports). Audits can thus see every draw of a release, in order and in every thread. A sampler
-that calls another one is one draw: only the outer call is seen. Of a ``scope``, such as runs
-repeated a hidden number of times, the inner draws are seen, too.
+Only this module reads the operating system's randomness (a test reads the imports), and every
+sampler of the library is decorated with ``sampler``. Audits can thus see every draw of a
+release, in order and in every thread. A sampler that calls another one is one draw: only the
+outer call is seen. Of a ``scope``, such as runs repeated a hidden number of times, the inner
+draws are seen, too.
 """
 
 from __future__ import annotations
@@ -14,7 +14,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import wraps
+from math import prod
+from os import urandom
+from secrets import SystemRandom
 from typing import Any, ParamSpec, TypeAlias, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from dpselect.typing import Values
 
@@ -24,9 +30,21 @@ Output = TypeVar("Output")
 Handler: TypeAlias = Callable[[str, Callable[[], Any], tuple[Any, ...], dict[str, Any]], Any]
 """Called as ``handler(name, draw, args, kwargs)`` in place of a sampler; ``draw()`` draws."""
 
+WORD = 64
+"""Bits of a word."""
+
+system = SystemRandom()
+randbelow, randbits = system.randrange, system.getrandbits
+
 _handler: Handler | None = None
 _installing = threading.RLock()
 _inside = threading.local()
+
+
+def words(*shape: int, bits: int = WORD) -> NDArray[Any]:
+    """Return independent uniform words of so many bits: unsigned integers."""
+    size = bits // 8
+    return np.ndarray(shape, f"u{size}", urandom(size * prod(shape)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,7 @@ from typing import Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from dpselect.draws.exact import bits as source
-from dpselect.draws.exact.bits import WORD
+from dpselect.draws.exact import samplers as source
 from dpselect.draws.exact.lazy_noise import (
     CHUNK,
     Bounds,
@@ -26,7 +25,7 @@ from dpselect.draws.exact.lazy_noise import (
     bounds_of,
 )
 from dpselect.draws.exact.leading_zeros import FIRST_BIT, MOST, spans, struck
-from dpselect.draws.exact.samplers import sampler
+from dpselect.draws.exact.samplers import WORD, sampler
 from dpselect.draws.grid import SENSITIVITY, STEPS_PER_UNIT, to_grid
 from dpselect.errors import ParameterError
 from dpselect.typing import Indices, Scores, Values

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import accumulate
 from typing import TypeVar
 
-from dpselect.draws.exact import bits
+from dpselect.draws.exact import samplers as source
 from dpselect.draws.exact.samplers import sampler
 
 T = TypeVar("T")
@@ -22,16 +22,16 @@ def positions(weights: Sequence[int], times: int) -> list[int]:
         times: How many to draw. Public.
     """
     ends = list(accumulate(weights))
-    return [bisect_right(ends, bits.randbelow(ends[-1])) for _ in range(times)]
+    return [bisect_right(ends, source.randbelow(ends[-1])) for _ in range(times)]
 
 
 @sampler
 def sample(population: Sequence[T], k: int) -> list[T]:
     """Return a uniform sample of ``k`` without replacement, drawn by rejection of integers."""
-    return bits.system.sample(population, k)
+    return source.system.sample(population, k)
 
 
 @sampler
 def token(size: int) -> bytes:
     """Return so many random bytes, which may be published: they are drawn without any data."""
-    return bits.token_bytes(size)
+    return source.system.randbytes(size)
