@@ -44,7 +44,7 @@ def test_what_a_terminal_obeys_is_spelled_out():
 def test_no_text_of_a_file_for_spreadsheets_is_a_formula():
     frame = pl.DataFrame(
         {
-            "=head": ["=cmd|' /C calc'!A0", "+1", "-1", "@x", "a=b", "", None, "\x1b[2J"],
+            "=head": ["=cmd|' /C calc'!A0", "+1", "-1+2", "@x", "a=b", "", None, "\x1b[2J"],
             "number": [-1.5, *range(7)],
         }
     )
@@ -53,13 +53,15 @@ def test_no_text_of_a_file_for_spreadsheets_is_a_formula():
         "'=head,number",
         "'=cmd|' /C calc'!A0,-1.5",
         "'+1,0.0",
-        "'-1,1.0",
+        "'-1+2,1.0",
         "'@x,2.0",
         "a=b,3.0",
         '"",4.0',
         ",5.0",
         r"\x1b[2J,6.0",
     ]
+    areas = pl.DataFrame({"area": ["-1", "-1.5, -2, 1e-06, 3"]})
+    assert for_csv(areas).equals(areas)
 
 
 def test_durations_are_in_words_in_a_file_for_spreadsheets():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
@@ -24,8 +25,8 @@ NOT_OF_THE_ANSWER = {"plan", "version", "entry", "repeated", "answered", "read"}
 OF_NUMPY = (np.number, np.bool_, np.str_)
 """Types of candidates that become Python's."""
 
-FORMULA = ("=", "+", "-", "@")
-"""With which a spreadsheet begins a formula."""
+FORMULA = re.compile(r"[=+@]|-(?!([0-9.]+(e[+-][0-9]+)?(, -?|$))+$)")
+"""With which a spreadsheet begins a formula. A negative number, or some of them, is none."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -315,7 +316,7 @@ def for_csv(frame: pl.DataFrame) -> pl.DataFrame:
 
     def cell(text: str) -> str:
         given = writing.in_a_cell(text)
-        return f"'{given}" if given.startswith(FORMULA) else given
+        return f"'{given}" if FORMULA.match(given) else given
 
     texts = pl.col(pl.String).map_elements(cell, return_dtype=pl.String)
     times = pl.col(pl.Duration).map_elements(writing.duration, return_dtype=pl.String)

@@ -54,6 +54,15 @@ def test_a_fresh_count_is_noise_where_those_of_nothing_are_as_large():
         assert replace(release, counts=(count, 0)).usable == (usable, False)
 
 
+def test_people_read_no_negative_number_of_people():
+    known = {"column": None, "k": 1, "candidates": ["fig"], "counts_share": 0.5}
+    release = dp.TopKeys(**known, epsilon=1.0, neighbours=ADDED).release(["fig"])
+    release = replace(release, counts=(-2,), other=((None, -3),))
+
+    assert release.shown()["people, noisy"] == [0, 0]
+    assert release.table()["noisy_count"] == [-2, -3]
+
+
 @pytest.mark.parametrize(
     ("k", "per_user", "groups", "drawn", "times"),
     [

@@ -30,6 +30,8 @@ def test_what_is_public_depends_on_the_relation():
 
     assert "the number of records" in dp.Percentiles(**by_name).plan.public
     assert "the number of records" not in dp.Percentiles(**VALUE).plan.public
+    numbers = [dp.Percentiles(**by_name).release([1.0, None] * 20).records for _ in range(60)]
+    assert max(numbers) == 40
 
 
 def test_no_error_of_a_record_is_above_the_declared_end():

@@ -16,6 +16,7 @@ from dpselect.trees import (
     PrivateSelectKBest,
     expected_failed_checks,
 )
+from dpselect.trees.domains import named_domains
 from support.packages import brought
 
 PUBLIC = {"domains": Bins(-3, 3, bins=15), "classes": [0, 1, 2], "max_records": 10_000}
@@ -100,3 +101,5 @@ def test_a_tree_on_an_array_says_how_names_are_kept():
 
     with pytest.raises(ColumnError, match=r"set_output\(transform='pandas'\)"):
         tree.fit(X, Y)
+    with pytest.raises(ColumnError, match=r"it has \['rain'\]$"):
+        named_domains({"sky": Categories(["sun", "rain"])}, ["rain"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from math import log
+from math import inf, log
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -72,15 +72,17 @@ class ReleaseByGroup(Release[Any], ABC):
         return found | {"max_per_user": [cap] * len(next(iter(found.values())))}
 
     def shown(self) -> dict[str, list[Any]]:
-        """Return the table with words for the rests, and a row for a group without any."""
+        """Return the table in words: a row for a group without any, and no number below 0."""
         return self._rows(f"{self._columns[1]}, noisy", rest=REST, nothing=NOTHING)
 
     def _rows(
         self, of_count: str, *, rest: str | None, nothing: str | None = None
     ) -> dict[str, list[Any]]:
         names, _, counts = self._columns
-        beside = ({} if counts is None else {of_count: counts}) | self.ends()
-        of = dict(self.other or ())
+        least = -inf if rest is None else 0  # people read no negative number of people
+        beside = {} if counts is None else {of_count: [max(one, least) for one in counts]}
+        beside |= self.ends()
+        of = {group: max(one, least) for group, one in self.other or ()}
         blank: Any = None if rest is None else ""
 
         def special(word: str | None, count: object = blank) -> list[Any]:

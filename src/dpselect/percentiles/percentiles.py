@@ -11,6 +11,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from decimal import Decimal
+from math import inf
 from typing import Annotated, Any
 
 import numpy as np
@@ -321,6 +322,9 @@ class PercentilesDesign(Design[PercentileRelease]):
 
     def prepare(self, data: object) -> Callable[[Plan], PercentileRelease]:
         counted = self.method.records.counted(data, self.points)
+        is_public = self.method.records.are_public
+        # Of so many records there are no more numbers, whatever the noise says.
+        most = int(counted.numbers[0]) + counted.missing if is_public else inf
 
         def draw(plan: Plan) -> PercentileRelease:
             [found] = self.answers(counted)
@@ -330,7 +334,7 @@ class PercentilesDesign(Design[PercentileRelease]):
                 plan,
                 p=self.method.percents,
                 chosen=six_digits(method.mechanism),
-                records=found.records,
+                records=int(min(found.records, most)),
             )
             return self.with_intervals(drawn, [found])
 

@@ -27,7 +27,8 @@ class PercentileRelease(Release[Any]):
     Attributes:
         p: The percentile of each value.
         chosen: The method that was chosen by a noisy number of records; None with groups.
-        records: That number; with groups one for each, in their order.
+        records: That number, at most a public one of all records; with groups one for each, in
+            their order.
         groups: The groups that are answered, public ones or those that were released; None
             without groups.
     """

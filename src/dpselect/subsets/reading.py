@@ -155,20 +155,18 @@ def word(status: object) -> str | None:
 
 def checked_members(members: Any, n: int) -> list[int]:  # noqa: ANN401 -- checked here
     """Return the members in ascending order, without naming one in an error."""
-    given = replaced(
-        lambda: np.asarray(list(members)),
-        # NumPy's own message would say how many there are.
-        lambda: DataError("members must hold positions of people, each an integer"),
+    wrong = DataError(
+        f"members must hold positions of people, each an integer from 0 to {n - 1}"
     )
+    # NumPy's own message would say how many there are.
+    given = replaced(lambda: np.asarray(list(members)), lambda: wrong)
     if given.size == 0:
         return []
     if given.ndim != 1 or given.dtype.kind not in "iu":
-        raise DataError("members must hold positions of people: integers from 0 to n - 1")
+        raise wrong
     distinct = np.unique(given)
     if distinct.size != given.size:
         raise DataError("members names a person twice")
     if distinct[0] < 0 or distinct[-1] >= n:
-        raise DataError(
-            f"members holds a position that does not exist; positions go from 0 to {n - 1}"
-        )
+        raise DataError(f"members holds a position that does not exist, beyond 0 to {n - 1}")
     return [int(person) for person in distinct]

@@ -387,11 +387,11 @@ def named_domains(domains: object, columns: Sequence[str] | None) -> dict[str, o
         # A table of declared columns alone may be a selection, as of PrivateSelectKBest; beside
         # a column without a domain a name is more likely misspelt.
         if missing and not set(columns or ()) <= known.keys():
+            named = [*(columns or ())]
+            keeps = "; set_output(transform='pandas') keeps names" if "x0" in named else ""
             raise ColumnError(
                 f"`domains` name columns that the table does not have: {sorted(missing)}; it "
-                f"has {list(columns or ())}"
-                + "; set_output(transform='pandas') keeps names"
-                * ("x0" in (columns or ()))
+                f"has {named}{keeps}"
             )
         return {name: one for name, one in known.items() if name not in missing}
     if columns is not None and isinstance(domains, Domain):
