@@ -27,6 +27,7 @@ SNAP = {
     "a header": f"source\ttarget\n{PAIRS}",
     "blanks and weights": "".join(f" 0 {leaf}  0.5 \r\n" for leaf in range(1, 6)),
     "both directions": PAIRS + "".join(f"{leaf}\t0\n" for leaf in range(1, 6)),
+    "marks": "".join(f'"0" "{leaf}.0" 1\n' for leaf in range(1, 6)),
     "bad lines": f"0\n\n0\t9\n0\t-1\nx y z\n{PAIRS}0 0\n",
 }
 
@@ -58,6 +59,17 @@ def test_files_of_graphs_are_read_by_ids_and_by_labels(tmp_path, ending):
         assert degrees(named) == DEGREES
     if ending != ".mtx":
         assert degrees(named, [*NAMES[:3], "else"]) == [2, 1, 1, 0]
+
+
+def test_graphml_has_names_beside_ids(tmp_path):
+    """igraph writes n0, n1 and so on, and names as attributes."""
+    path, names = tmp_path / "a.graphml", [one.upper() for one in NAMES]
+    for attribute in ("name", "label"):
+        graph = NAMED.copy()
+        nx.set_node_attributes(graph, dict(zip(NAMES, names, strict=True)), attribute)
+        nx.write_graphml(graph, path)
+
+        assert degrees(path) == degrees(path, NAMES) == degrees(path, names) == DEGREES
 
 
 PAJEK = {

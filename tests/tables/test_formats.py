@@ -143,6 +143,9 @@ def test_cells_of_a_workbook_are_text_below_the_lines_above_its_header(tmp_path)
     rows = tables.open_table(tables.Source(path, skip_lines=2, missing="n/a")).collect()
 
     assert rows.to_dict(as_series=False) == {"who": ["a", "7"], "ct": ["38.5", None]}
+    workbook(path, [["on"], [date(2026, 2, 1)], ["02.02.2026"]])
+    days = tables.Source(path, date_format="%d.%m.%Y", column_type={"on": "date"})
+    assert tables.open_table(days).collect()["on"].dt.day().to_list() == [1, 2]
     workbook(path, [["who"], ["a"]], sheets=2)
     with pytest.raises(DataError):
         tables.open_table(path)

@@ -1,7 +1,7 @@
 """Values and types that are odd: none decides about another one, and none ends a release."""
 
 from dataclasses import replace
-from datetime import date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from itertools import product
 
 import duckdb
@@ -66,6 +66,14 @@ def test_a_moment_that_no_library_has_says_nothing_of_others(kind, hold):
     held = pa.array([day] * 9 + [5, 2**62, -(2**62)], pa.int64()).view(kind)
 
     assert MOMENT.release(hold(pa.table({"f": held}))).answer == (TIMES[1],)
+
+
+def test_nanoseconds_in_a_zone_are_read_in_duckdb():
+    """pandas writes them to Parquet."""
+    times = [one.replace(tzinfo=UTC) for one in TIMES]
+    rows = duckdb.from_arrow(pa.table({"f": pa.array(times[1:2], pa.timestamp("ns", "UTC"))}))
+
+    assert replace(MOMENT, candidates=times).release(rows).answer == (times[1],)
 
 
 @pytest.mark.parametrize("odd", [pd.NaT, np.datetime64("NaT"), float("nan"), None, 10**30])

@@ -197,6 +197,18 @@ def test_a_first_line_that_is_no_header_is_refused_in_no_words_of_it(tmp_path, c
     assert "Smith" not in str(caught.value)
 
 
+def test_a_file_without_a_header_that_no_lf_ends_is_not_read_as_one_record(tmp_path):
+    path = tmp_path / "rows.csv"
+    stated = tables.Source(path, header=["name", "days"])
+    for content in (b"Smith,1\rJones,2\r", b"Smith,1\nJones,\r2"):
+        path.write_bytes(content)
+        if b"\n" in content:
+            assert tables.count_records(stated) == 2
+            continue
+        with refused(error=DataError):
+            tables.count_records(stated)
+
+
 def test_a_header_of_aligned_columns_is_refused_where_one_blank_separates(tmp_path):
     path = tmp_path / "rows.dat"
     path.write_text("days   ward\n   3   a\n")

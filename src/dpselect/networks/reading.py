@@ -61,8 +61,8 @@ LINE = Dialect(separator="\x01", quote="none", header=("line",), comment="#")
 FIELD = re.compile(r'"([^"]*)"|(\S+)')
 """A field of a line of Pajek."""
 
-ENDS = r"^([^\s,;]+)[\s,;]+([^\s,;]+)"
-"""The first two fields of a line."""
+ENDS = r'^("[^"]*"|[^\s,;]+)[\s,;]+("[^"]*"|[^\s,;]+)'
+"""The first two fields of a line, of which R writes names in marks."""
 
 
 class Ends(NamedTuple):
@@ -269,9 +269,12 @@ def _lines_of_pairs(path: Path, rows: EdgeRows) -> pl.LazyFrame:
     ends = pl.col("line").str.strip_chars().str.extract_groups(ENDS).struct
     pairs = TextFiles([path], LINE, ".txt").scan()
     pairs = pairs.select(source=ends.field("1"), target=ends.field("2"))
+    pairs = pairs.select(pl.all().str.strip_chars('"'))
     if rows.ids is None:
         return pairs
-    return pairs.cast(pl.UInt64 if rows.ids[-1] >= FROM else pl.Int64, strict=False)
+    # pandas writes ids among which one is missing as 1.0.
+    whole = pairs.select(pl.all().str.strip_suffix(".0"))
+    return whole.cast(pl.UInt64 if rows.ids[-1] >= FROM else pl.Int64, strict=False)
 
 
 def pairs_of_file(path: Path, nodes: Sequence[Hashable]) -> object:
@@ -281,25 +284,38 @@ def pairs_of_file(path: Path, nodes: Sequence[Hashable]) -> object:
         DataError: It is not complete, or not of its format.
         MissingDependencyError: networkx is not installed.
     """
-    kind, numbered = ending(path), isinstance(nodes, range)
+    kind = ending(path)
     networkx: Any = needed("networkx", extra="formats")
-    if kind in {".net", ".mtx"} and numbered:
+    if kind in {".net", ".mtx"} and isinstance(nodes, range):
         note(f"a {NAMES[kind]} file, which counts from 1: its first node is the id 0")
     try:
-        return READERS[kind](networkx, path, numbered)
+        return READERS[kind](networkx, path, nodes)
     except Exception:  # noqa: BLE001 -- readers quote what they could not read
         refusal = DataError(f"{path} cannot be read: it must be a complete {NAMES[kind]} file")
     raise refusal
 
 
-def _gml(networkx: Any, path: Path, numbered: bool) -> object:  # noqa: ANN401, FBT001 -- as all
+def _graphml(networkx: Any, path: Path, nodes: Sequence[Hashable]) -> object:  # noqa: ANN401
+    """Return edges by the ids of their ends; or by their names, which igraph writes beside."""
+    graph = networkx.read_graphml(path, force_multigraph=True)
+    if isinstance(nodes, range):
+        return [[end.removeprefix("n") for end in ends[:2]] for ends in graph.edges]
+    known = {*nodes}
+    names = {
+        one: one if one in known else held.get("name", held.get("label", one))
+        for one, held in graph.nodes(data=True)
+    }
+    return [[names[end] for end in ends[:2]] for ends in graph.edges]
+
+
+def _gml(networkx: Any, path: Path, nodes: Sequence[Hashable]) -> object:  # noqa: ANN401
     # Without this a parallel edge would refuse the file.
     text = re.sub(r"\bmultigraph\s+[01]\b", "", _text(path))
     text = re.sub(r"\bgraph\s*\[", "graph [\nmultigraph 1\n", text, count=1)
-    return networkx.parse_gml(text, label="id" if numbered else "label").edges()
+    return networkx.parse_gml(text, label="id" if isinstance(nodes, range) else "label").edges()
 
 
-def _pajek(_: Any, path: Path, numbered: bool) -> object:  # noqa: ANN401, FBT001
+def _pajek(_: Any, path: Path, nodes: Sequence[Hashable]) -> object:  # noqa: ANN401
     # networkx reads the neighbours of a list, *Arcslist, as one edge and its weight.
     labels: dict[int, str] = {}
     pairs: list[tuple[int, int]] = []
@@ -317,12 +333,12 @@ def _pajek(_: Any, path: Path, numbered: bool) -> object:  # noqa: ANN401, FBT00
             pairs += [(int(first), int(one)) for one in ends]
         else:
             raise ValueError(section)
-    if numbered:
+    if isinstance(nodes, range):
         return [(one - 1, other - 1) for one, other in pairs]
     return [tuple(labels.get(end, str(end)) for end in ends) for ends in pairs]
 
 
-def _matrix(_: Any, path: Path, __: bool) -> object:  # noqa: ANN401, FBT001
+def _matrix(_: Any, path: Path, __: Sequence[Hashable]) -> object:  # noqa: ANN401
     from scipy import sparse
     from scipy.io import mminfo, mmread
 
@@ -338,13 +354,12 @@ def _text(path: Path) -> str:
 
 SNAP = ".txt"
 
-READERS: dict[str, Callable[[Any, Path, bool], object]] = {
-    ".graphml": lambda nx, path, _: nx.read_graphml(path, force_multigraph=True).edges(),
+READERS: dict[str, Callable[[Any, Path, Sequence[Hashable]], object]] = {
+    ".graphml": _graphml,
     ".gml": _gml,
     ".net": _pajek,
     ".mtx": _matrix,
 }
-"""Readers of files of graphs by their endings: from networkx, a path, and whether nodes are ids
-from 0."""
+"""Readers of files of graphs by their endings: from networkx, a path, and the nodes."""
 
 NAMES = {".graphml": "GraphML", ".gml": "GML", ".net": "Pajek", ".mtx": "MatrixMarket"}

@@ -41,11 +41,11 @@ STATEFUL = ("iso2022", "hz", "utf_7", "utf7", "idna", "punycode")
 """Encodings in which a byte changes the meaning of all that follow."""
 
 _DAY = "[0-9]{4}-[0-9]{2}-[0-9]{2}"
-_CLOCK = "[T ][0-9]{2}:[0-9]{2}(:[0-5][0-9]([.][0-9]{1,9})?)?"
+_CLOCK = "[T ]([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9]([.][0-9]{1,9})?)?"
 _ZONE = "(Z|[+-][0-9]{2}(:?[0-9]{2})?)"
 # The parsers of polars take more than that, each something else.
 _FORMS: dict[str, tuple[str, tuple[str, ...]]] = {
-    "date": (f"^{_DAY}$", ("%Y-%m-%d",)),
+    "date": (f"^{_DAY}({_CLOCK})?$", ("%Y-%m-%d",)),
     "time": (
         f"^{_DAY}({_CLOCK})?$",
         ("%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%d %H:%M", "%Y-%m-%d"),
@@ -261,7 +261,8 @@ def _moment(column: str, kind: FieldType, dialect: Dialect) -> pl.Expr:
         is_zoned = kind == "time" and dialect.time_zone is not None
         pattern, forms = _FORMS["time in a zone" if is_zoned else kind]
         field = pl.when(field.str.contains(pattern)).then(field)
-        field = field.str.replace("T", " ", literal=True)
+        # The day of a time, as a stated form with hours gives it.
+        field = field.str.head(10) if kind == "date" else field.str.replace("T", " ")
     times = pl.coalesce(_by_form(field, form, dialect) for form in forms)
     if "%Y" in (dialect.date_format or ""):  # it reads 24 as the year 24, which is %y
         times = pl.when(times.dt.year() > 999).then(times)

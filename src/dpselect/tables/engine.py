@@ -261,20 +261,28 @@ class Remote(Engine):
         return self.table.with_columns(code(column, listed) for column, listed in goals.items())
 
 
+STORED = {
+    "UUID": 'CAST({} AS VARCHAR) COLLATE "binary"',
+    "TIMESTAMPTZ_NS": "CAST({} AS TIMESTAMPTZ)",
+}
+"""How texts of DuckDB are read, and types that narwhals has not."""
+
+
 class DuckDB(Remote):
     """Relations of DuckDB."""
 
     forgets = True
 
     def compared(self) -> Any:  # noqa: ANN401 -- a frame of narwhals
-        # Beside that of a column there may be one of the connection, which no type shows.
         known = self.table.collect_schema()
-        texts = [
-            name
+        # Beside that of a column there may be one of the connection, which no type shows.
+        kinds = {
+            name: "UUID" if Kind.of(known[name]) == Kind.TEXT else str(kind)
             for name, kind in zip(self.native.columns, self.native.types, strict=True)
-            if Kind.of(known[name]) == Kind.TEXT or str(kind) == "UUID"
-        ]
-        return self._replaced(dict.fromkeys(texts, 'CAST({} AS VARCHAR) COLLATE "binary"'))
+        }
+        return self._replaced(
+            {one: STORED[kinds[one]] for one in kinds if kinds[one] in STORED}
+        )
 
     def hashed(self, column: str) -> Any:  # noqa: ANN401 -- a frame of narwhals
         return self._replaced({column: f"('0x' || substr(md5({{}}), 1, {DIGITS}))::BIGINT"})

@@ -152,14 +152,21 @@ def _workbooks(files: Sequence[Path], dialect: Dialect, *_: object) -> pl.LazyFr
         for file in files:
             found = sheet(file, dialect.skip_lines + (dialect.header is True))
             cells = {name: pl.lit(None, pl.String) for name in names}
-            # A day is written by Excel as its midnight.
             cells |= {
-                name: pl.col(place).str.replace(" 00:00:00$", "")
+                name: _written(pl.col(place), dialect.date_format)
                 for name, place in zip(names, found.columns, strict=False)
             }
             yield found.select(cleaned(cells[name], dialect).alias(name) for name in wanted)
 
     return in_blocks(dict.fromkeys(names, pl.String), frames)
+
+
+def _written(cell: pl.Expr, form: str | None) -> pl.Expr:
+    """Return cells with real dates in the stated form; a day is the midnight of Excel."""
+    if form is not None and "%z" not in form:
+        there = cell.str.to_datetime("%Y-%m-%d %H:%M:%S", strict=False)
+        cell = pl.coalesce(there.dt.strftime(form), cell)
+    return cell.str.replace(" 00:00:00$", "")
 
 
 _DAY = 86_400_000_000

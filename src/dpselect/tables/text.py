@@ -42,6 +42,8 @@ LF, CR = 10, 13
 ONLY_LF = r"""which `tr '\r' '\n'` replaces"""
 """The cure of carriage returns that end lines."""
 
+OLD_MAC = f"it has the line ends of old Macs, {ONLY_LF}"
+
 Columns = TypeVar("Columns")
 
 CONTRADICTION = (
@@ -95,7 +97,7 @@ class TextFiles:
             old = b"\r" in line
             raise DataError(
                 f"{name}: its first line has no line end"
-                + (f": it has the line ends of old Macs, {ONLY_LF}" if old else "")
+                + (f": {OLD_MAC}" if old else "")
                 + "; the first line must be the header, and LF or CRLF end a line"
             )
         line = line.removesuffix(b"\n").removesuffix(b"\r")
@@ -136,7 +138,7 @@ class TextFiles:
                 # A header of its own: else the first record decides how many fields there are.
                 separator = self.dialect.separator_of(self.kind)
                 head = separator.join(map(str, range(len(names)))).encode() + b"\n"
-                rest, is_last = b"", False
+                rest, is_last, has_lines = b"", False, self.dialect.header is True
                 while not is_last:
                     # Parts that had a name here would be held beside the block.
                     block = b"".join((head, rest, *lines.more()))
@@ -145,6 +147,9 @@ class TextFiles:
                     part, mark, end = self._records(block, len(head))
                     if end < 0 or (is_last and end < len(block)):
                         raise PublicClaimError(f"{file} cannot be read: {CONTRADICTION}")
+                    if is_last and not has_lines and b"\r" in rest:
+                        raise PublicClaimError(f"{file}: no LF ends a line: {OLD_MAC}")
+                    has_lines |= end > len(head)
                     if end > len(head):
                         found = self._read(part, mark, names, wanted, direct)
                         if any(found[one].null_count() for one in direct):
