@@ -193,6 +193,13 @@ def goes_with(name: str, other: str) -> ParameterError:
     return ParameterError(f"`{name}` goes with `{other}`")
 
 
+def left_out(asked: Any, *names: str, why: str) -> None:  # noqa: ANN401 -- a dataclass
+    """Check that fields have their defaults, or say why they are to be left out."""
+    for name in names:
+        if getattr(asked, name) != getattr(type(asked), name):
+            raise ParameterError(f"`{name}` {why}")
+
+
 def some(name: str, values: Collection[object]) -> None:
     """Check that there is at least one value."""
     if not values:

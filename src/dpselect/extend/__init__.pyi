@@ -198,7 +198,6 @@ from dpselect.tables import (
 from dpselect.tables.groups import (
     GroupedDesign as GroupedDesign,
     Groups as Groups,
-    check_ungrouped as check_ungrouped,
 )
 from dpselect.tables.lists import (
     text_of as text_of,

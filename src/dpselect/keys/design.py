@@ -7,37 +7,44 @@ are functions of what was released.
 
 Once keys are released, everything that is counted has one place: a released key, or the rest
 of its group, or, where groups without a released key are not public either, the rest of all
-these groups. So the rests are numbers of parts that do not overlap (``tables.groups``). The
-noisy total less the ``k`` released noisy counts has their noise besides its own, a variance of
-``2 (m/ε_2)^2 + 2 k (m/ε_1)^2`` in place of ``2 (m/ε_2)^2``. So the rest is counted once the
-keys are known.
+these groups. One neighbour step moves at most ``m`` of what is counted, so it moves the rests,
+numbers of parts that do not overlap, by at most ``m`` together, whatever was released before.
+Discrete Laplace noise of scale ``m/ε_2`` on all of them costs ``ε_2``. The noisy total less the
+``k`` released noisy counts has their noise besides its own, a variance of ``2 (m/ε_2)^2 +
+2 k (m/ε_1)^2`` in place of ``2 (m/ε_2)^2``. So the rest is counted once the keys are known.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import chain, pairwise
 from math import ceil, exp, expm1, log
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from dpselect.draws.exact.noisy_counts import discrete_laplace
+from dpselect import validation
+from dpselect.draws.exact.noisy_counts import check_scale, discrete_laplace, scale_for
+from dpselect.errors import ParameterError
 from dpselect.keys.release import Chances, KeyRelease
 from dpselect.keys.rows import KeyRows, Part, in_order
 from dpselect.mechanisms import NoisySequence, TopK
 from dpselect.mechanisms.score_intervals import ROUNDING
-from dpselect.plan import Plan
+from dpselect.plan import Plan, Spend
 from dpselect.query import Design, Query
-from dpselect.tables.groups import OTHER, NoisyNumbers
+from dpselect.tables.groups import OTHER
 from dpselect.typing import Indices
 
 if TYPE_CHECKING:
     from dpselect.keys.rows import PersonKeys
     from dpselect.keys.selection import KeySelection
     from dpselect.objective import Facts
+
+
+REST_SHARE = 0.1
+"""Share of epsilon for the number of the rest."""
 
 
 class Selection(Protocol):
@@ -48,6 +55,53 @@ class Selection(Protocol):
 
     def chances(self) -> tuple[Chances, ...]:
         """Return the chances of what is not public; none if all is."""
+
+
+@dataclass(frozen=True)
+class Rest:
+    """Noise on the numbers of what is not released; public.
+
+    Attributes:
+        epsilon: Price of all of them together; 0 if they are not asked for.
+        scale: Scale of the noise.
+    """
+
+    epsilon: float = 0.0
+    scale: float = 0.0
+
+    @classmethod
+    def of(cls, asked: Any, epsilon: float, changed: int) -> Rest:  # noqa: ANN401 -- a query
+        """Return the noise on the rests of a query, of which one step changes so much.
+
+        Raises:
+            ParameterError: A field is out of its range, or does not go with another.
+        """
+        if not asked.other:
+            why = "goes with `other`: leave it out"
+            validation.left_out(asked, "other_share", why=why)
+            return cls()
+        if asked.missing_keys == "key":
+            raise ParameterError(
+                "`other` shows the rest as a row without a key, and `missing_keys`='key' has "
+                "such a key: give one of the two"
+            )
+        share = REST_SHARE if asked.other_share is None else asked.other_share
+        part = epsilon * validation.share("other_share", share)
+        rest = cls(part, scale_for(part, changed))
+        check_scale(rest.scale, "other_share")
+        return rest
+
+    @property
+    def spends(self) -> tuple[Spend, ...]:
+        """The price, if there is one."""
+        purpose = f"noise of scale {self.scale:.4g} on the number of all other rows"
+        return (Spend(purpose, self.epsilon),) if self.epsilon > 0 else ()
+
+    def noisy(self, numbers: Sequence[int]) -> list[int]:
+        """Return numbers with noise: a release; none if they are not asked for."""
+        if self.epsilon == 0:
+            return []
+        return [*map(int, discrete_laplace(np.array(numbers, dtype=np.int64), self.scale))]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,7 +116,7 @@ class KeysDesign(Design[KeyRelease]):
 
     rows: KeyRows
     selection: Selection
-    rest: NoisyNumbers = field(default_factory=NoisyNumbers)
+    rest: Rest = Rest()
 
     def prepare(self, data: object) -> Callable[[Plan], KeyRelease]:
         return self.drawing(self.rows.read(data))
@@ -75,7 +129,7 @@ class KeysDesign(Design[KeyRelease]):
             every = draw()
             parts = [one for one in every if one.keys is not None]
             pairs = [(one.group, key) for one in parts for key in one.keys or ()]
-            noisy = self.rest.noisy([one.left for one in every]) if self.rest else []
+            noisy = self.rest.noisy([one.left for one in every])
             beside = zip((one.group for one in every), noisy, strict=False)
             scale = every[0].scale if every else None
             return KeyRelease(

@@ -7,19 +7,16 @@ from typing import Annotated, Any
 
 from dpselect import validation
 from dpselect.errors import ParameterError
-from dpselect.keys.design import ByCount, KeysDesign, _KeysQuery
+from dpselect.keys.design import ByCount, KeysDesign, Rest, _KeysQuery
 from dpselect.keys.rounds import ROUNDS, RoundsSelection
 from dpselect.keys.rows import KeyRows, Missing, check_people, checked_delta, reads
 from dpselect.keys.selection import LARGEST_EPSILON, KeyMethod, KeySelection, selection_of
 from dpselect.neighbours import NeighboursLike
 from dpselect.plan import Plan
 from dpselect.query import Claim, Columns, query
-from dpselect.tables.groups import GROUPS_SHARE, NoisyNumbers
+from dpselect.tables.groups import GROUPS_SHARE
 from dpselect.tables.people import changed_rows
 from dpselect.typing import Indices, Probabilities
-
-REST = "all other rows"
-"""What the noisy number beside released keys is of."""
 
 FOR_ROUNDS = 3
 """Keys a person from which on rounds are the default: with fewer they may need more people."""
@@ -175,15 +172,16 @@ def unknown_keys(
     epsilon = validation.positive("epsilon", asked.epsilon)
     epsilon = validation.within("epsilon", epsilon, 0, LARGEST_EPSILON)
     changed = changed_rows(rows.max_per_user, relation)
-    rest = NoisyNumbers.of_rest(asked, epsilon, changed)
+    rest = Rest.of(asked, epsilon, changed)
     law = law_of(epsilon - rest.epsilon, checked_delta(asked.delta), changed, rows)
     public = {"the groups": rows.groups, "k": k, "the least number of people": least > 1}
     largest = "" if k is None else f", then the {k} largest{' of each group' * bool(rows.by)}"
-    how = law if isinstance(law, RoundsSelection) else ByCount(law, k, least, rests=bool(rest))
+    counts = rest.epsilon > 0
+    how = law if isinstance(law, RoundsSelection) else ByCount(law, k, least, counts)
     return KeysDesign(
         plan=Plan(
             mechanism=f"{law.label}{largest}",
-            spends=(*law.spends(), *rest.spends(REST)),
+            spends=(*law.spends(), *rest.spends),
             epsilon=epsilon,
             delta=float(asked.delta),
             neighbours=relation,

@@ -95,7 +95,7 @@ class KeyRows:
         )
         cap = people_cap(field("user"), field("max_per_user"))
         candidates = validation.listed("candidates", field("candidates"))
-        groups = listed_groups(by, field("groups"))
+        groups = None if field("groups") is None else listed_groups(by, field("groups"))
         if not columns and (cap is not None or by):
             raise validation.needs("by" if cap is None else "user", "column", of="keys")
         names = [*columns, *by, *([] if cap is None else [cap.user])]
@@ -277,7 +277,7 @@ class PersonKeys:
             at = {self.group.encode(one): place for place, one in enumerate(groups)}
             rows = [at[one] for one in _decoded(found["group"], self._values(_GROUP))]
         columns = [places[key] for key in _decoded(found["key"], self._values(_KEY))]
-        counts[rows, columns] = tables.counts(found["people"])
+        counts[rows, columns] = found["people"]
         return list(counts)
 
     def parts(self, least: int = 1) -> list[tuple[Hashable, Counted]]:
@@ -478,7 +478,8 @@ def _opened(data: object, asked: KeyRows) -> tuple[nw.LazyFrame[Any], dict[str, 
         return rows, {VALUE: kind}
     users = [] if asked.cap is None else [asked.cap.user]
     wanted = [*asked.columns, *asked.by, *users]
-    frame = tables.lazy_columns(data, plain=wanted)
+    table = tables.check_columns(data, plain=wanted)
+    frame = as_kinds(table, dict.fromkeys(wanted, Kind.TEXT))
     types = tables.schema(frame, data)
     return frame, {name: Kind.of_names(types[name], name) for name in wanted}
 

@@ -21,8 +21,15 @@ from typing import Annotated
 from dpselect import validation
 from dpselect.draws.exact.noisy_counts import check_scale, scale_for
 from dpselect.errors import ParameterError
-from dpselect.keys.design import GroupsFirst, KeysDesign, OfCandidates, Selection, _KeysQuery
-from dpselect.keys.keys import REST, groups_first, unknown_keys
+from dpselect.keys.design import (
+    GroupsFirst,
+    KeysDesign,
+    OfCandidates,
+    Rest,
+    Selection,
+    _KeysQuery,
+)
+from dpselect.keys.keys import groups_first, unknown_keys
 from dpselect.keys.release import FRESH
 from dpselect.keys.rows import KeyRows, Missing, check_people, reads
 from dpselect.keys.selection import selection_of
@@ -34,7 +41,7 @@ from dpselect.objective import Facts
 from dpselect.plan import Plan, Spend
 from dpselect.query import Claim, Columns, query
 from dpselect.sensitivity import GlobalSensitivity
-from dpselect.tables.groups import NoisyNumbers, after_groups
+from dpselect.tables.groups import after_groups
 from dpselect.tables.people import changed_rows
 
 MOST = 10**8
@@ -149,8 +156,8 @@ class TopKeys(_KeysQuery):
             return _above_threshold(self)
         if hides_groups:
             return _groups_first(self)
-        if self.groups_share is not None:
-            raise ParameterError("`groups_share` is for `by` without `groups`: leave it out")
+        why = "is for `by` without `groups`: leave it out"
+        validation.left_out(self, "groups_share", why=why)
         return _of_candidates(self)
 
 
@@ -165,7 +172,7 @@ def _of_candidates(asked: TopKeys) -> KeysDesign:
     changed = changed_rows(rows.max_per_user, relation)
     many = len(rows.candidates or ()) * max(1, len(rows.groups))
     moved = min(changed, many)
-    rest = NoisyNumbers.of_rest(asked, epsilon, moved)
+    rest = Rest.of(asked, epsilon, moved)
     of_keys = epsilon - rest.epsilon
     for_counts = of_keys * asked.counts_share
     candidates, groups = rows.candidates or (), rows.groups
@@ -194,7 +201,7 @@ def _of_candidates(asked: TopKeys) -> KeysDesign:
             scale = scale_for(for_counts, min(changed, top.k * max(1, len(groups))))
             check_scale(scale, "counts_share")
             spends += (Spend(FRESH, for_counts),)
-    if rest and scale is None:
+    if rest.epsilon > 0 and scale is None:
         raise ParameterError(
             "`other` needs noisy counts: give `counts_share`, or `mechanism`='noisy-sequence', "
             "or leave out `mechanism`"
@@ -202,7 +209,7 @@ def _of_candidates(asked: TopKeys) -> KeysDesign:
     return KeysDesign(
         plan=Plan(
             mechanism=str(top.mechanism),
-            spends=(*spends, *rest.spends(REST)),
+            spends=(*spends, *rest.spends),
             epsilon=epsilon,
             delta=spends[0].times * spends[0].delta,
             neighbours=relation,
@@ -243,7 +250,7 @@ def _groups_first(asked: TopKeys) -> KeysDesign:
     what = f"{held.top.k} keys" if held.top.above is None else "the keys above a threshold"
     of_keys = Spend(f"{what} of each group, at most", each.epsilon - rest.epsilon)
     public = tuple(one for one in each.public if one != "the groups")
-    plan = replace(each, spends=(of_keys, *rest.spends(REST)), epsilon=epsilon, public=public)
+    plan = replace(each, spends=(of_keys, *rest.spends), epsilon=epsilon, public=public)
 
     def of_groups(groups: tuple[Hashable, ...]) -> Selection:
         return _of_candidates(replace(within, groups=groups)).selection
@@ -262,12 +269,15 @@ def _above_threshold(asked: TopKeys) -> KeysDesign:
     Raises:
         ParameterError: A field is out of its range, or for public candidates.
     """
-    for name in ("above", "groups_share", "counts_share", "mechanism"):
-        if getattr(asked, name) != getattr(type(asked), name):
-            raise ParameterError(
-                f"`{name}` is for public `candidates`: list these, or leave it out; without "
-                "them the largest of all noisy counts are released"
-            )
+    validation.left_out(
+        asked,
+        "above",
+        "groups_share",
+        "counts_share",
+        "mechanism",
+        why="is for public `candidates`: list these, or leave it out; without them the largest "
+        "of all noisy counts are released",
+    )
     if asked.k is None:
         raise ParameterError("without `candidates` give `k`, or see dp.Keys")
     k = validation.at_least("k", asked.k, 1, MOST)

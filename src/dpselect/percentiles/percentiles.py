@@ -37,7 +37,7 @@ from dpselect.percentiles.release import PercentileRelease
 from dpselect.plan import Plan
 from dpselect.query import ANYTHING, Claim, Columns, Design, Query, Released, keep, query
 from dpselect.tables.columns import Measure
-from dpselect.tables.groups import GroupedDesign, Groups, check_ungrouped, refuse_missing
+from dpselect.tables.groups import GroupedDesign, Groups, refuse_missing
 from dpselect.tables.kinds import checked_names
 from dpselect.tables.opening import are_in_header
 from dpselect.tables.people import people_cap
@@ -205,7 +205,14 @@ class Percentiles(Query[PercentileRelease]):
         validation.different_columns(column=self.column, minus=self.minus, user=self.user)
         if self.by is not None:
             return _grouped(self)
-        check_ungrouped(self)
+        validation.left_out(
+            self,
+            "groups",
+            "groups_share",
+            "other",
+            "delta",
+            why="goes with groups: name their column with `by`",
+        )
         relation = validation.table_neighbours(self.neighbours)
         users = people_cap(self.user, self.max_per_user)
         if users is not None and self.column is None:

@@ -13,11 +13,6 @@ are limited, to those of released groups. Each of the two releases is private fo
 person, whatever the first one released, so their prices add up. All other rows, also those
 without a group, may be one more group: the rule sends a row to one, so it costs nothing more.
 
-Everything that is counted has one place: a group, or one of its keys, or the rest. One
-neighbour step moves at most ``c`` of what is counted, so it moves the numbers of any parts that
-do not overlap by at most ``c`` together, whatever was released before. Discrete Laplace noise
-of scale ``c/ε_2`` on all of them costs ``ε_2`` (``NoisyNumbers``).
-
 Source: McSherry 2009, Theorem 4 (disjoint parts); group privacy for the steps of a person.
 """
 
@@ -30,12 +25,9 @@ from itertools import product
 from math import inf
 from typing import Any, Generic, TypeVar
 
-import numpy as np
-
 from dpselect import tables, validation
 from dpselect._optional import nw
 from dpselect.budget.entry import rho_of_pure
-from dpselect.draws.exact.noisy_counts import check_scale, discrete_laplace, scale_for
 from dpselect.errors import ParameterError, missing_value
 from dpselect.neighbours import Neighbours
 from dpselect.plan import Plan, Spend
@@ -48,9 +40,6 @@ from dpselect.tables.people import USER, PeopleCap, changed_rows, people_cap
 
 GROUPS_SHARE = 0.2
 """Share of epsilon for groups that are released first."""
-
-REST_SHARE = 0.1
-"""Share of epsilon for the number of the rest."""
 
 GROUP = "group"
 """The column of groups in rows that are read."""
@@ -101,64 +90,6 @@ def columns_of_groups(
     blank: tuple[Any, ...] = (other, *[None if other is None else ""] * (len(by) - 1))
     rows: list[Any] = [blank if one is OTHER else one for one in groups]
     return {name: [row[at] for row in rows] for at, name in enumerate(by)}
-
-
-@dataclass(frozen=True)
-class NoisyNumbers:
-    """Noise on the numbers of parts that do not overlap; false if none are counted; public.
-
-    Attributes:
-        epsilon: Price of all of them together; 0 for none.
-        changed: How much of what is counted one neighbour step changes.
-    """
-
-    epsilon: float = 0.0
-    changed: int = 1
-
-    def __bool__(self) -> bool:
-        return self.epsilon > 0
-
-    @classmethod
-    def of_rest(cls, asked: Any, epsilon: float, changed: int) -> NoisyNumbers:  # noqa: ANN401
-        """Return the noise on the rests of a query, none if it does not ask for them.
-
-        Args:
-            asked: The query, with the fields ``other`` and ``other_share``.
-            epsilon: Epsilon of the query.
-            changed: How much one neighbour step changes.
-
-        Raises:
-            ParameterError: A field is out of its range, or does not go with another.
-        """
-        if not asked.other:
-            if asked.other_share is not None:
-                raise ParameterError("`other_share` goes with `other`: leave it out")
-            return cls()
-        if asked.missing_keys == "key":
-            raise ParameterError(
-                "`other` shows the rest as a row without a key, and `missing_keys`='key' has "
-                "such a key: give one of the two"
-            )
-        share = REST_SHARE if asked.other_share is None else asked.other_share
-        rest = cls(epsilon * validation.share("other_share", share), changed)
-        check_scale(rest.scale, "other_share")
-        return rest
-
-    @property
-    def scale(self) -> float:
-        """Scale of the noise."""
-        return scale_for(self.epsilon, self.changed)
-
-    def spends(self, of: str) -> tuple[Spend, ...]:
-        """Return the price, if there is one, for numbers ``of`` something."""
-        if not self:
-            return ()
-        return (Spend(f"noise of scale {self.scale:.4g} on the number of {of}", self.epsilon),)
-
-    def noisy(self, numbers: Sequence[int]) -> list[int]:
-        """Return numbers with noise: a release."""
-        noisy = discrete_laplace(np.array(numbers, dtype=np.int64), self.scale)
-        return [int(one) for one in noisy]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -421,23 +352,8 @@ def after_groups(first: Plan, each: Plan) -> Plan:
     )
 
 
-def check_ungrouped(asked: Any) -> None:  # noqa: ANN401 -- a query
-    """Check that a query without ``by`` has none of the fields that go with it.
-
-    Raises:
-        ParameterError: It has one.
-    """
-    for name in ("groups", "groups_share", "other", "delta"):
-        value = getattr(asked, name)
-        if value is not None and value is not False and value != 0:
-            raise ParameterError(f"`{name}` goes with groups: name their column with `by`")
-
-
 def _check_public(asked: Any, groups: tuple[Any, ...]) -> None:  # noqa: ANN401 -- a query
-    for name in ("groups_share", "other", "delta"):
-        if getattr(asked, name):
-            raise ParameterError(
-                f"`{name}` is for groups that are not public: leave it out, or `groups`"
-            )
+    why = "is for groups that are not public: leave it out, or `groups`"
+    validation.left_out(asked, "groups_share", "other", "delta", why=why)
     if any(None in (one if isinstance(one, tuple) else (one,)) for one in groups):
         raise ParameterError("`groups` must be different values, and none missing")

@@ -38,7 +38,6 @@ from dpselect.extend import (
     PointRows,
     ReleaseByGroup,
     changed_rows,
-    check_ungrouped,
     columns_of_points,
     groups_first,
     in_cells_of_groups,
@@ -212,7 +211,14 @@ class HeavyCells(Query[CellRelease]):
     def design(self) -> CellsDesign | GroupedCells:
         if self.by is not None:
             return _grouped(self)
-        check_ungrouped(self)
+        validation.left_out(
+            self,
+            "groups",
+            "groups_share",
+            "other",
+            "delta",
+            why="goes with groups: name their column with `by`",
+        )
         rows = PointRows.of(self)
         grid = uniform_grid(self.grid)
         facts = _facts(grid, self.neighbours, rows.max_per_user)
