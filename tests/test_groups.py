@@ -14,6 +14,7 @@ import pytest
 import dpselect as dp
 from dpselect.keys.design import GroupsFirst
 from dpselect.percentiles import choice
+from dpselect.percentiles.reading import counts_of
 from support.engines import held_by
 from support.key_definitions import exact_delta
 from support.neighbours import pairs_of_persons, pairs_of_rows
@@ -71,7 +72,7 @@ def of_cells(each, values):
 
 
 def of_percentiles(each, values):
-    counts = each.method.records.counted(np.array(values, dtype=float), each.points)
+    counts = counts_of(np.array(values, dtype=float), each.points)
     return law_after_count(each.method, counts).sum(axis=0)
 
 

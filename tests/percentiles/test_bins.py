@@ -9,7 +9,7 @@ import pytest
 
 import dpselect as dp
 from dpselect.percentiles.methods import FEWEST, MOST, ByBins
-from dpselect.percentiles.reading import Records, counts_in, counts_of
+from dpselect.percentiles.reading import Records, counts_of
 from dpselect.tables.people import PeopleCap
 from support.neighbours import are_neighbours
 
@@ -57,7 +57,7 @@ def test_a_person_changes_as_much_for_each_record(relation):
             {"who": ["ada"] * len(rows) + ["bob"] * 2, "v": [*rows, 17, 38]},
             schema={"who": pl.String, "v": pl.Float64},
         )
-        return by.held(counts_in(table, by.points, "v", by.records.users))
+        return by.held(by.records.counted(table, by.points))
 
     changes = [int(abs(counted(one) - counted(other)).sum()) for one, other in of_step]
 

@@ -3,16 +3,17 @@
 import numpy as np
 
 from dpselect.draws.above_threshold import log_probability
+from dpselect.neighbours import Neighbours
 from dpselect.percentiles.choice import LARGEST, size_of
 from dpselect.percentiles.methods import ByRank
-from dpselect.percentiles.reading import counts_in
+from dpselect.percentiles.reading import Records
 from support.noise import laplace
 
 
 def ranks_in(data, points, column=None, users=None):
     """Return how many numbers are below each, and up to it, of how many, and the missing."""
     ascending, at = np.unique(points, return_inverse=True)
-    counts = counts_in(data, ascending, column, users)
+    counts = Records(Neighbours.ADD_REMOVE, column, users).counted(data, ascending)
     below, upto = (counts.before(np.arange(ascending.size) + i)[0, at].tolist() for i in (0, 1))
     return below, upto, counts.numbers[0], counts.missing
 

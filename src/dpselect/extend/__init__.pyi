@@ -177,6 +177,9 @@ from dpselect.percentiles.candidates import (
 from dpselect.percentiles.objectives import (
     by_rank as by_rank,
 )
+from dpselect.percentiles.reading import (
+    counts_at as counts_at,
+)
 from dpselect.plan import (
     ROUNDING as ROUNDING,
     Receipt as Receipt,

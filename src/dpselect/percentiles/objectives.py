@@ -8,7 +8,7 @@ from math import isfinite
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from dpselect import validation
 from dpselect._numbers import exact
@@ -112,31 +112,27 @@ def percentile_rank(
     on_invalid = validation.one_of("on_invalid", on_invalid, OnInvalid)
     records = Records(relation, column, on_invalid=on_invalid)
     counts = records.counted(data, np.unique(points))
-    held = np.zeros(counts.candidates, dtype=np.int64)
-    held[counts.place] = counts.held
-    return by_rank(held, p=p, points=points, form=form, neighbours=relation)
+    return by_rank(counts, p=p, points=points, form=form, neighbours=relation)
 
 
 def by_rank(
-    held: NDArray[Any],
+    counts: Counts,
     *,
     p: float,
     points: Values,
     form: RankForm = "signed",
     neighbours: Neighbours,
 ) -> Objective:
-    """Return the objective of ``percentile_rank`` from the numbers at its candidates.
+    """Return the objective of ``percentile_rank`` from the counts of its numbers.
 
     Args:
-        held: How many numbers count at each of the different candidates, ascending. Private.
+        counts: Where numbers count among the different candidates, ascending. Private.
         p: The percentile.
         points: The candidates.
         form: The form of the ranks.
         neighbours: Add/remove or substitution.
     """
     ascending, at = np.unique(points, return_inverse=True)
-    place = np.flatnonzero(held)
-    counts = Counts(1, held.size, np.zeros_like(place), place, held[place])
     scores = RankScores(counts, p=p, points=ascending).in_ranks(np.zeros_like(at), at)
     return Objective(
         scores if form == "signed" else np.minimum(scores, 0.0),
@@ -306,22 +302,17 @@ def checked_candidates(candidates: ArrayLike) -> Values:
         if isinstance(candidates, range)
         else getattr(candidates, "array", candidates)
     )
-    try:
-        points = np.array(held, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError):
-        raise ParameterError("`candidates` must be numbers") from None
-    if points.ndim != 1 or points.size == 0 or not np.isfinite(points).all():
+    points = validation.floats("`candidates`", held)
+    if points.ndim != 1 or not points.size or not isfinite(float(points.max()) - points.min()):
         raise ParameterError(
-            "`candidates` must be at least one finite number, in one dimension"
+            "`candidates` must be at least one finite number, in one dimension, and span less "
+            "than the largest float"
         )
-    if not isfinite(float(points.max()) - float(points.min())):
-        raise ParameterError("`candidates` must span less than the largest float")
     large = np.flatnonzero(np.abs(points) >= 2.0**53)
-    given = np.asarray(held, dtype=object)[large] if large.size else ()
+    given = np.asarray(held, dtype=object)[large] if large.size else large
     if any(
-        int(points[at]) != one
-        for at, one in zip(large, given, strict=True)
-        if validation.is_integer(one)
+        validation.is_integer(one) and int(at) != one
+        for at, one in zip(points[large], given, strict=True)
     ):
         raise ParameterError("`candidates` beyond 2**53 must be numbers that a float holds")
     return points

@@ -11,7 +11,6 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from decimal import Decimal
-from math import inf
 from typing import Annotated, Any
 
 import numpy as np
@@ -39,7 +38,6 @@ from dpselect.query import ANYTHING, Claim, Columns, Design, Query, Released, ke
 from dpselect.tables.columns import Measure
 from dpselect.tables.groups import GroupedDesign, Groups, refuse_missing
 from dpselect.tables.kinds import checked_names
-from dpselect.tables.opening import are_in_header
 from dpselect.tables.people import people_cap
 from dpselect.typing import OnInvalid, Values
 from dpselect.writing import as_text, digits, six_digits
@@ -329,23 +327,32 @@ class PercentilesDesign(Design[PercentileRelease]):
 
     def prepare(self, data: object) -> Callable[[Plan], PercentileRelease]:
         counted = self.method.records.counted(data, self.points)
-        is_public = self.method.records.are_public
-        # Of so many records there are no more numbers, whatever the noise says.
-        most = int(counted.numbers[0]) + counted.missing if is_public else inf
+        return lambda plan: self.released(self.answers(counted), plan)
 
-        def draw(plan: Plan) -> PercentileRelease:
-            [found] = self.answers(counted)
-            method = self.method.of_size(int(size_of(found.records)))
-            drawn = PercentileRelease(
-                self.in_units(found.values),
-                plan,
-                p=self.method.percents,
-                chosen=six_digits(method.mechanism),
-                records=int(min(found.records, most)),
-            )
-            return self.with_intervals(drawn, [found])
-
-        return draw
+    def released(
+        self,
+        answers: Sequence[Drawn],
+        plan: Plan,
+        groups: tuple[Hashable, ...] | None = None,
+    ) -> PercentileRelease:
+        """Return a release of the answers of groups, or of one without groups."""
+        answer: tuple[Any, ...] = tuple(self.in_units(one.values) for one in answers)
+        records: Any = tuple(one.records for one in answers)
+        chosen = None
+        if groups is None:
+            [answer], [records] = answer, records
+            chosen = six_digits(self.method.of_size(int(size_of(records))).mechanism)
+        else:
+            answer = tuple(zip(groups, answer, strict=True))
+        drawn = PercentileRelease(
+            answer, plan, p=self.method.percents, chosen=chosen, records=records, groups=groups
+        )
+        if self.intervals is None:
+            return drawn
+        # Which is kept before they are worked out.
+        keep(drawn)
+        ends = [one.ends() for one in answers if one.ends is not None]
+        return replace(drawn, interval=tuple(self.in_units(two) for one in ends for two in one))
 
     def candidates(self, counted: Counts) -> Counts:
         """Return the counts of what the method draws from: candidates, or cells of a range."""
@@ -356,6 +363,9 @@ class PercentilesDesign(Design[PercentileRelease]):
         answers: list[Drawn] = []
         for part in counted.parts(max(1, RANKED_AT_ONCE // self.method.points.size)):
             noisy = EXACT.laplace(part.numbers, self.method.scale)
+            if self.method.records.are_public:
+                # Of so many records there are no more numbers, whatever the noise says.
+                noisy = noisy.clip(max=part.numbers + part.missing)
             values = self.method.draw(self.candidates(part), noisy)
             if self.refined is not None:
                 values = self.refined.draw(values, part)
@@ -366,16 +376,6 @@ class PercentilesDesign(Design[PercentileRelease]):
             one._replace(ends=self.intervals.draw(counts, one.values))
             for one, counts in zip(answers, counted.parts(), strict=True)
         ]
-
-    def with_intervals(
-        self, drawn: PercentileRelease, answers: Iterable[Drawn]
-    ) -> PercentileRelease:
-        """Return a release with the intervals of its values, which is kept before they are."""
-        if self.intervals is None:
-            return drawn
-        keep(drawn)
-        ends = [one.ends() for one in answers if one.ends is not None]
-        return replace(drawn, interval=tuple(self.in_units(two) for one in ends for two in one))
 
     @property
     def ends(self) -> tuple[Any, ...]:
@@ -389,51 +389,30 @@ class PercentilesDesign(Design[PercentileRelease]):
 
 @dataclass(frozen=True, kw_only=True)
 class GroupedPercentiles(GroupedDesign[PercentileRelease, Drawn]):
-    """The method of one group, and how rows are grouped.
-
-    Attributes:
-        column: The numeric column.
-        may_miss: Whether a missing number is no error.
-    """
+    """The method of one group, and how rows are grouped."""
 
     each: PercentilesDesign
-    column: str
-    may_miss: bool
 
     def check(self, data: object) -> None:
-        data = self._measured(data)
-        if not are_in_header(data, numeric=[self.column]):
-            tables.check_columns(data, numeric=[self.column])
-            kind = tables.declared_float(data, self.column)
-            checked_type(kind, self.column, self.each.points)
+        self.each.check(data)
         self.grouping.check(data)
 
-    def _measured(self, data: object) -> object:
-        """Return the table with numbers of the column: of dates, or of a difference."""
-        return self.each.method.records.measure.of(data, self.column)
-
     def prepare(self, data: object) -> Callable[[Plan], PercentileRelease]:
-        if not self.may_miss:
-            refuse_missing(self._measured(data), self.column)
+        records = self.each.method.records
+        if records.on_invalid == "raise":
+            refuse_missing(records.measured(data), records.named)
         return super().prepare(data)
 
     def released(
         self, groups: tuple[Hashable, ...], answers: list[Drawn], plan: Plan
     ) -> PercentileRelease:
-        values = (self.each.in_units(one.values) for one in answers)
-        drawn = PercentileRelease(
-            tuple(zip(groups, values, strict=True)),
-            plan,
-            p=self.each.method.percents,
-            groups=groups,
-            records=tuple(one.records for one in answers),
-        )
-        return self.each.with_intervals(drawn, answers)
+        return self.each.released(answers, plan, groups)
 
     def answers(self, data: object, groups: tuple[Hashable, ...]) -> Callable[[], list[Drawn]]:
-        points, data = self.each.points, self._measured(data)
-        rows = self.grouping.rows(data, {NUMBER: self.column}, groups)
-        kind = checked_type(tables.declared_float(data, self.column), self.column, points)
+        records, points = self.each.method.records, self.each.points
+        data, column = records.measured(data), records.named
+        rows = self.grouping.rows(data, {NUMBER: column}, groups)
+        kind = checked_type(tables.declared_float(data, column), column, points)
         counts = counts_of_groups(rows, points, data, len(groups), kind)
         return lambda: self.each.answers(counts)
 
@@ -451,15 +430,8 @@ def _grouped(asked: Percentiles) -> GroupedPercentiles:
     from dpselect.keys.keys import groups_first
 
     grouping = Groups.of(asked, groups_first)
-    each: Any = replace(asked, **grouping.in_each, column=None, on_invalid="repair").design()
-    return GroupedPercentiles(
-        plan=grouping.plan(each.plan),
-        exact=each.exact,
-        each=each,
-        grouping=grouping,
-        column=asked.column,
-        may_miss=asked.on_invalid == "repair",
-    )
+    each: Any = replace(asked, **grouping.in_each).design()
+    return GroupedPercentiles(plan=grouping.plan(each.plan), each=each, grouping=grouping)
 
 
 def checked_percents(p: object) -> tuple[float, ...]:

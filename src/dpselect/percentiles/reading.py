@@ -24,7 +24,6 @@ from dpselect.tables.collecting import EDGES_AT_ONCE, with_positions
 from dpselect.tables.columns import NUMBERS, Measure
 from dpselect.tables.engine import engine_of
 from dpselect.tables.groups import GROUP
-from dpselect.tables.kinds import float_type
 from dpselect.tables.opening import are_in_header, unreadable
 from dpselect.tables.people import PeopleCap, changed_rows
 from dpselect.typing import Indices, OnInvalid, Values
@@ -160,7 +159,7 @@ class Records:
         Raises:
             ColumnError, DataError: As for the release.
         """
-        data = self.measure.of(data, self.column) if tables.is_table(data) else data
+        data = self.measured(data) if tables.is_table(data) else data
         persons = [] if self.users is None else [self.users.user]
         numeric = [] if self.column is None or self.are_public else [self.column]
         if numeric and are_in_header(data, numeric=numeric, plain=persons):
@@ -176,16 +175,69 @@ class Records:
     def counted(self, data: object, points: Values | Range) -> Counts:
         """Count the numbers of some data; of a lazy frame no row is read, but for a range.
 
+        Args:
+            data: A frame, the path of a Parquet or CSV file, or the numbers themselves.
+            points: The candidates, increasing.
+
         Raises:
             ColumnError, DataError: As for the release.
+            PublicClaimError: A number is missing where none may be.
         """
-        data = self.measure.of(data, self.column)
-        found = counts_in(data, points, self.column, self.users)
+        found = self._counted(self.measured(data), points)
         if self.are_public and found.numbers[0] + found.missing == 0:
             raise no_records()
         if self.on_invalid == "raise" and found.missing > 0:
             raise missing_value()
         return found
+
+    def measured(self, data: object) -> object:
+        """Return data with numbers of the column: of dates, or of a difference."""
+        return self.measure.of(data, self.column)
+
+    @property
+    def named(self) -> str:
+        """The column, of a table."""
+        return str(self.column)
+
+    def _counted(self, data: object, points: Values | Range) -> Counts:
+        if self.column is None or not tables.is_table(data):
+            listed = tables.numeric_column(data, self.column)
+            kind = checked_type(tables.declared_float(data), self.column, points)
+            return counts_of(listed, points, kind)
+        rows = self._numbers(data)
+        kind = checked_type(tables.declared_float(data, self.column), self.column, points)
+        engine = engine_of(rows)
+        if isinstance(points, Range):
+            numbers = engine.fetched(lambda: unreadable(data)).get_column(NUMBER)
+            return counts_of(tables.series_numbers(numbers), points, kind)
+        starts = starts_of(points, kind)
+        if not engine.is_here:
+            return _counts_there(rows, starts, data)
+
+        def parts(use: Callable[[Numbers], None]) -> None:
+            engine.each(lambda part: use(part[NUMBER].to_numpy()), lambda: unreadable(data))
+
+        return counts_of_parts(parts, starts)
+
+    def _numbers(self, data: object) -> nw.LazyFrame[Any]:
+        """Return the numbers that are counted, and a null for each record without one.
+
+        In polars it may be NaN, and integers that NumPy has stay what they are.
+        """
+        table = tables.check_columns(data, numeric=[self.named])
+        kind = table.collect_schema()[self.named]
+        is_plain = kind.is_float() or (kind.is_integer() and "128" not in str(kind))
+        if self.users is None and is_plain and engine_of(table).is_here:
+            return table.select(nw.col(self.named).alias(NUMBER))
+        persons = [] if self.users is None else [self.users.user]
+        table = tables.lazy_columns(data, numeric=[self.named], plain=persons)
+        number = engine_of(table).without_nan(self.named).alias(NUMBER)
+        if self.users is None:
+            return table.select(number)
+        rows = table.select(number, self.users.persons(table.collect_schema()))
+        missing = rows.filter(nw.col(NUMBER).is_null(), ~nw.col("user").is_null())
+        counted = self.users.limited(rows, order_by=[NUMBER])
+        return nw.concat([counted.select(NUMBER), missing.select(NUMBER)])
 
 
 def rank_bound(fraction: float, neighbours: Neighbours) -> float:
@@ -257,6 +309,12 @@ def counts_of(values: Numbers, points: Values | Range, kind: Float = np.float64)
     return Counts(1, len(points), group, place, held, values.size - known.size)
 
 
+def counts_at(held: NDArray[Any], missing: int = 0) -> Counts:
+    """Return the counts of one group, from how many numbers count at each candidate."""
+    place = np.flatnonzero(held)
+    return Counts(1, held.size, np.zeros_like(place), place, held[place], missing)
+
+
 def counts_of_parts(
     parts: Callable[[Callable[[Numbers], None]], None], starts: Values
 ) -> Counts:
@@ -279,52 +337,8 @@ def counts_of_parts(
             upto[-1] += some.size
 
     parts(add)
-    held = np.diff(upto, prepend=0)
-    place = np.flatnonzero(held[:-1])
-    return Counts(1, ends.size, np.zeros_like(place), place, held[place], int(held[-1]))
-
-
-def counts_in(
-    data: object,
-    points: Values | Range,
-    column: str | None = None,
-    users: PeopleCap | None = None,
-) -> Counts:
-    """Return what the numbers of a table's column, or of an array, list or Series, count at.
-
-    Args:
-        data: A frame, the path of a Parquet or CSV file, or the numbers themselves. Of a
-            lazy frame no row is read, but for a range.
-        points: The candidates, increasing.
-        column: The numeric column, if ``data`` is a table.
-        users: The persons of the records, if one can have several.
-
-    Raises:
-        ColumnError: The column is missing, not numeric, or not named.
-        DataError: The data cannot be read, or are not numeric.
-        ParameterError: ``column`` is given and ``data`` is no table.
-    """
-    if column is None or not tables.is_table(data):
-        listed = tables.numeric_column(data, column)
-        kind = checked_type(tables.declared_float(data), column, points)
-        return counts_of(listed, points, kind)
-    if users is not None:
-        users.check(data)
-    table = tables.check_columns(data, numeric=[column])
-    kind = checked_type(float_type(table.collect_schema()[column]).type, column, points)
-    rows = _numbers(table, data, column, users)
-    engine = engine_of(rows)
-    if isinstance(points, Range):
-        numbers = engine.fetched(lambda: unreadable(data)).get_column(NUMBER)
-        return counts_of(tables.series_numbers(numbers), points, kind)
-    starts = starts_of(points, kind)
-    if not engine.is_here:
-        return _counts_there(rows, starts, data)
-
-    def parts(use: Callable[[Numbers], None]) -> None:
-        engine.each(lambda part: use(part[NUMBER].to_numpy()), lambda: unreadable(data))
-
-    return counts_of_parts(parts, starts)
+    counts = np.diff(upto, prepend=0)
+    return counts_at(counts[:-1], int(counts[-1]))
 
 
 def counts_of_groups(
@@ -352,28 +366,6 @@ def counts_of_groups(
     place = points.places(found[NUMBER].astype(np.float64), kind)
     order = np.lexsort((place, group))
     return Counts(groups, len(points), group[order], place[order], held[order])
-
-
-def _numbers(
-    table: nw.LazyFrame[Any], data: object, column: str, users: PeopleCap | None
-) -> nw.LazyFrame[Any]:
-    """Return the numbers that are counted, and a null for each record without one.
-
-    In polars it may be NaN, and integers that NumPy has stay what they are.
-    """
-    kind = table.collect_schema()[column]
-    is_plain = kind.is_float() or (kind.is_integer() and "128" not in str(kind))
-    if users is None and is_plain and engine_of(table).is_here:
-        return table.select(nw.col(column).alias(NUMBER))
-    persons = [] if users is None else [users.user]
-    table = tables.lazy_columns(data, numeric=[column], plain=persons)
-    number = engine_of(table).without_nan(column).alias(NUMBER)
-    if users is None:
-        return table.select(number)
-    rows = table.select(number, users.persons(table.collect_schema()))
-    missing = rows.filter(nw.col(NUMBER).is_null(), ~nw.col("user").is_null())
-    counted = users.limited(rows, order_by=[NUMBER])
-    return nw.concat([counted.select(NUMBER), missing.select(NUMBER)])
 
 
 def _counts_here(rows: nw.LazyFrame[Any], starts: Values, data: object, groups: int) -> Counts:

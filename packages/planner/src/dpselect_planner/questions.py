@@ -25,6 +25,7 @@ from dpselect.extend import (
     Scores,
     Values,
     by_rank,
+    counts_at,
     places_of,
     rho_of_pure,
     validation,
@@ -318,8 +319,9 @@ class Percentile(Question):
         ascending = np.unique(self.candidates)
         places = places_of(ascending, self.values)
         held = np.bincount(places, weights=self.counts, minlength=ascending.size)
+        counts = counts_at(held)
         return [
-            by_rank(held, p=p, points=self.candidates, neighbours=self.neighbours)
+            by_rank(counts, p=p, points=self.candidates, neighbours=self.neighbours)
             for p in self.p
         ]
 
