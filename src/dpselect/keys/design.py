@@ -77,8 +77,7 @@ class Rest:
             ParameterError: A field is out of its range, or does not go with another.
         """
         if not asked.other:
-            why = "goes with `other`: leave it out"
-            validation.left_out(asked, "other_share", why=why)
+            validation.left_out(asked, "other_share", why="goes with `other`: leave it out")
             return cls()
         if asked.missing_keys == "key":
             raise ParameterError(

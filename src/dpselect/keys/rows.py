@@ -27,6 +27,7 @@ from dpselect.tables.groups import listed_groups
 from dpselect.tables.kinds import KeyColumns, Kind, check_parts, checked_names, is_missing
 from dpselect.tables.opening import kinds_of, unreadable
 from dpselect.tables.people import USER, PeopleCap, changes, coded_columns, codes_in, people_cap
+from dpselect.tables.source import files_of
 from dpselect.tables.values import VALUE, as_kinds, as_table, is_listed
 from dpselect.typing import Indices
 
@@ -235,10 +236,9 @@ class PersonKeys:
 
         Rows that are computed here are computed once, and have codes.
         """
-        asked, cap, rows = self.asked, self.asked.cap, self.every
-        source = tables.Source.of(self.source)
+        asked, cap, rows, source = self.asked, self.asked.cap, self.every, self.source
         if cap is None:
-            if self.group is not None or tables.is_lazy(source) or source.path is not None:
+            if self.group is not None or tables.is_lazy(source) or files_of(source).path:
                 return self
             [key] = coded_columns(rows.select(_KEY), source).values()
             every = nw.from_native(pl.LazyFrame({_KEY: key.codes}))

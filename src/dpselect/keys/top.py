@@ -156,8 +156,7 @@ class TopKeys(_KeysQuery):
             return _above_threshold(self)
         if hides_groups:
             return _groups_first(self)
-        why = "is for `by` without `groups`: leave it out"
-        validation.left_out(self, "groups_share", why=why)
+        validation.left_out(self, "groups_share", why="is for `by` without `groups`")
         return _of_candidates(self)
 
 
@@ -269,15 +268,8 @@ def _above_threshold(asked: TopKeys) -> KeysDesign:
     Raises:
         ParameterError: A field is out of its range, or for public candidates.
     """
-    validation.left_out(
-        asked,
-        "above",
-        "groups_share",
-        "counts_share",
-        "mechanism",
-        why="is for public `candidates`: list these, or leave it out; without them the largest "
-        "of all noisy counts are released",
-    )
+    why = "is for public `candidates`: list these, or leave it out"
+    validation.left_out(asked, "above", "groups_share", "counts_share", "mechanism", why=why)
     if asked.k is None:
         raise ParameterError("without `candidates` give `k`, or see dp.Keys")
     k = validation.at_least("k", asked.k, 1, MOST)

@@ -203,14 +203,8 @@ class Percentiles(Query[PercentileRelease]):
         validation.different_columns(column=self.column, minus=self.minus, user=self.user)
         if self.by is not None:
             return _grouped(self)
-        validation.left_out(
-            self,
-            "groups",
-            "groups_share",
-            "other",
-            "delta",
-            why="goes with groups: name their column with `by`",
-        )
+        why = "goes with groups: name their column with `by`"
+        validation.left_out(self, "groups", "groups_share", "other", "delta", why=why)
         relation = validation.table_neighbours(self.neighbours)
         users = people_cap(self.user, self.max_per_user)
         if users is not None and self.column is None:

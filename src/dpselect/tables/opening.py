@@ -35,7 +35,7 @@ from dpselect.tables.dialect import FieldType
 from dpselect.tables.engine import Engine, Frame, engine_of
 from dpselect.tables.formats import PARQUET, literal
 from dpselect.tables.kinds import Kind, type_name
-from dpselect.tables.source import COMPRESSED, Source, check_names, is_of
+from dpselect.tables.source import COMPRESSED, Source, check_names, files_of, is_of
 from dpselect.tables.text import TextFiles
 from dpselect.tables.values import in_polars
 from dpselect.tables.where import filtered
@@ -69,7 +69,7 @@ def open_table(data: object, *, numbers: Collection[str] = ()) -> Frame:
         return replaced(lambda: filtered(rows, data.comparisons), lambda: unreadable(data))
     if isinstance(data, str | PathLike):
         return _scan(Source(data), numbers)
-    if is_of(data, "pyspark"):
+    if not is_of(data, "polars"):
         replaced(lambda: check_names(data), lambda: unreadable(data))
     frame = nw.from_native(data, pass_through=True)
     if not isinstance(frame, nw.DataFrame | nw.LazyFrame):
@@ -98,7 +98,7 @@ def check_columns(
         DataError: As for ``open_table``.
     """
     table = open_table(data, numbers={*numeric} - {*plain})
-    types, source = schema(table, data), Source.of(data)
+    types, source = schema(table, data), files_of(data)
     for column in [*numeric, *plain]:
         if not isinstance(column, str):
             raise ColumnError(f"a column is named by a text, not by a {type(column).__name__}")

@@ -243,3 +243,12 @@ def check_names(native: object) -> None:
     if names.total() > len(names):
         [(name, _)] = names.most_common(1)
         raise ColumnError(f"two columns are named {name!r}: give each a name of its own")
+
+
+NO_FILES = Source()
+"""A frame that states nothing."""
+
+
+def files_of(data: object) -> Source:
+    """Return data as a source, of which the files alone matter: a frame is not looked at."""
+    return Source.of(data) if isinstance(data, str | PathLike | Source) else NO_FILES

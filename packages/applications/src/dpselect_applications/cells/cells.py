@@ -211,14 +211,8 @@ class HeavyCells(Query[CellRelease]):
     def design(self) -> CellsDesign | GroupedCells:
         if self.by is not None:
             return _grouped(self)
-        validation.left_out(
-            self,
-            "groups",
-            "groups_share",
-            "other",
-            "delta",
-            why="goes with groups: name their column with `by`",
-        )
+        why = "goes with groups: name their column with `by`"
+        validation.left_out(self, "groups", "groups_share", "other", "delta", why=why)
         rows = PointRows.of(self)
         grid = uniform_grid(self.grid)
         facts = _facts(grid, self.neighbours, rows.max_per_user)
