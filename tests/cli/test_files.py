@@ -52,6 +52,8 @@ LOOKS = {
     "swiss.csv": ("name,n\nAnn,1'200\n", "utf-8", """--thousands ''"'"''"""),
     "french.csv": ("name;n\nAnn;1\u202f200,5\n", "utf-8", "--decimal ',' \\\n"),
     "no header.csv": ("Ann,1,2026-01-31\nBob,2,2026-02-01\n", "utf-8", "--header 'column_1,"),
+    "digits.csv": ("day,n\n20260131,1\n20260201,2\n", "utf-8", "--date-format '%Y%m%d'"),
+    "codes.csv": ("name,n\nAnn,20261301\nBob,20260101\n", "utf-8", "n: integer"),
     "months.csv": ("name,n\nAnn,31JAN2026\n", "utf-8", "--date-format '%d%b%Y'"),
 }
 

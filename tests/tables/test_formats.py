@@ -11,6 +11,7 @@ import xlsxwriter
 
 from dpselect import tables
 from dpselect.errors import DataError
+from dpselect.tables.columns import Measure
 from dpselect.tables.formats import CURES, FORMATS
 from support.refusals import refused
 
@@ -105,12 +106,13 @@ def test_integers_of_statistics_are_floats_unless_declared(tmp_path):
 
 @pytest.mark.parametrize("kind", ["dta", "sav"])
 def test_labels_of_numbers_are_texts_where_they_are_declared(tmp_path, kind):
-    path, frame = tmp_path / f"rows.{kind}", pl.DataFrame({"sex": [1, 2, 2, 9]})
-    write = getattr(pyreadstat, f"write_{kind}")
-    write(frame, str(path), variable_value_labels={"sex": {1: "male", 2: "female"}})
+    """Each file has its own."""
+    frame, write = pl.DataFrame({"sex": [1, 2, 9]}), getattr(pyreadstat, f"write_{kind}")
+    for name, labels in (("a", {1: "male", 2: "female"}), ("b", {1: "female", 2: "male"})):
+        write(frame, tmp_path / f"{name}.{kind}", variable_value_labels={"sex": labels})
 
-    held = tables.open_table(tables.Source(path, column_type={"sex": "text"})).collect()
-    assert held["sex"].to_list() == ["male", "female", "female", "9"]
+    held = tables.open_table(tables.Source(tmp_path, column_type={"sex": "text"})).collect()
+    assert held["sex"].to_list() == ["male", "female", "9", "female", "male", "9"]
 
 
 def test_lines_of_json_are_read_one_by_one(tmp_path):
@@ -143,12 +145,22 @@ def test_cells_of_a_workbook_are_text_below_the_lines_above_its_header(tmp_path)
     rows = tables.open_table(tables.Source(path, skip_lines=2, missing="n/a")).collect()
 
     assert rows.to_dict(as_series=False) == {"who": ["a", "7"], "ct": ["38.5", None]}
-    workbook(path, [["on"], [date(2026, 2, 1)], ["02.02.2026"]])
-    days = tables.Source(path, date_format="%d.%m.%Y", column_type={"on": "date"})
-    assert tables.open_table(days).collect()["on"].dt.day().to_list() == [1, 2]
     workbook(path, [["who"], ["a"]], sheets=2)
     with pytest.raises(DataError):
         tables.open_table(path)
+
+
+@pytest.mark.parametrize("stated", [{"date_format": "%d/%m/%y"}, {"time_zone": "Asia/Tokyo"}])
+@pytest.mark.parametrize("declared", [True, False])
+def test_cells_that_hold_days_are_read_whatever_is_stated_of_texts(tmp_path, stated, declared):
+    path = tmp_path / "stays.xlsx"
+    workbook(path, [["at"], [date(1931, 1, 31)], ["01/02/26"]])
+    types = {"at": "time"} if declared else {}
+
+    data = Measure("local time").of(tables.Source(path, column_type=types, **stated), "at")
+
+    days = [-14_215.0, 20_485.0 if "date_format" in stated else None]
+    assert (data.collect()["at"] / 86_400_000_000).to_list() == days
 
 
 def test_the_format_can_be_stated(tmp_path):

@@ -1,6 +1,7 @@
 """What is wrong with a master, or with Java, in one line and soon."""
 
 import socket
+from pathlib import Path
 
 import pytest
 
@@ -8,6 +9,7 @@ from dpselect import tables
 from dpselect.errors import DataError
 from dpselect.tables import spark
 from support.engines import JAVA
+from support.refusals import refused
 
 
 @pytest.fixture
@@ -41,6 +43,21 @@ def test_there_is_no_java(monkeypatch):
 
     with pytest.raises(DataError):
         spark.session("local[1]")
+
+
+def test_files_of_other_formats_are_refused_before_spark_starts(tmp_path, monkeypatch):
+    """rows.csv was asked for as a table of the schema rows."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("rows.csv", "parts/rows.csv", "data.v1/rows.parquet"):
+        Path(name).parent.mkdir(exist_ok=True)
+        Path(name).touch()
+    monkeypatch.setattr(spark, "session", lambda _: 1 / 0)
+
+    for name in ("rows.csv", "parts"):
+        with refused("engine", error=DataError):
+            tables.spark_table(name)
+    with pytest.raises(ZeroDivisionError):
+        tables.spark_table("data.v1")
 
 
 @pytest.mark.spark

@@ -64,7 +64,8 @@ def plain(rows):
 
 
 def read(path, **stated):
-    rows = TextFiles([path], Dialect(strip=False, **stated), ".csv").scan().collect().rows()
+    dialect = Dialect(strip=False, **stated).whole(".csv")
+    rows = TextFiles([path], dialect).scan().collect().rows()
     return [tuple((one or "").rstrip("\r") or None for one in row) for row in rows]
 
 

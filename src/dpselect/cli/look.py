@@ -29,8 +29,15 @@ MOST = 1 << 20
 ENCODINGS = ("utf-8", "cp1252")
 DAYS = ("%d/%m/%y", "%m/%d/%y", "%d.%m.%y", "%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y", "%Y/%m/%d")
 CLOCKS = ("%H:%M", "%H:%M:%S", "%I:%M %p")
+COMPACT = ("%Y%m%d", "%Y%m%d%H%M", "%Y%m%d%H%M%S")
+DIGITS = (
+    "^(19|20)[0-9]{2}(0[1-9]|1[0-2])([0-2][0-9]|3[01])"
+    "(([01][0-9]|2[0-3])[0-5][0-9]([0-5][0-9])?)?$"
+)
+"""Days and times of digits alone."""
+
 FORMS = (
-    *(*DAYS, "%Y%m%d", "%d-%b-%Y", "%d%b%Y", "%d %b %Y", "%b %d, %Y"),
+    *(*DAYS, *COMPACT, "%d-%b-%Y", "%d%b%Y", "%d %b %Y", "%b %d, %Y"),
     *(f"{day} {clock}" for clock in CLOCKS for day in DAYS),
 )
 BLANKS = (".", " ", "\N{NO-BREAK SPACE}", "\N{NARROW NO-BREAK SPACE}")
@@ -39,7 +46,7 @@ BLANKS = (".", " ", "\N{NO-BREAK SPACE}", "\N{NARROW NO-BREAK SPACE}")
 PLAIN: dict[str, Any] = {}
 KINDS: tuple[tuple[FieldType, dict[str, Any]], ...] = (
     *((kind, PLAIN) for kind in ("integer", "number", "date", "time")),
-    *(("time" if ":" in form else "date", {"date_format": form}) for form in FORMS),
+    *(("time" if "%M" in form else "date", {"date_format": form}) for form in FORMS),
     ("time", {"time_zone": "UTC"}),
     ("number", {"thousands": ","}),
     ("number", {"decimal": ","}),
@@ -69,10 +76,10 @@ def look(file: str, **dialect: Any) -> None:
     from dpselect import tables
 
     source = tables.Source.of(options.rows_of(file, dialect))
-    kind, form = source.format_of(source.files())
+    _, _, form = source.reading()
     stated = dict(source.stated_dialect)
-    if form.is_text:
-        stated = _fitting(source, kind, stated)
+    if form.reads_lines:
+        stated = _fitting(source, stated)
     found = tables.Source(file, **stated)
     rows: Any = tables.open_table(found).head(1000).lazy().collect().to_native()
     named = {name: _type_of(rows[name], found) for name in rows.columns}
@@ -133,15 +140,12 @@ def domains(
     output.print_facts({"domains file": out, "next": "fill in what is empty or null"})
 
 
-def _fitting(source: Source, kind: str, stated: dict[str, Any]) -> dict[str, Any]:
+def _fitting(source: Source, stated: dict[str, Any]) -> dict[str, Any]:
     """Return the dialect by which most lines have as many fields as the header."""
-    from dpselect.tables.dialect import WRITTEN
     from dpselect.tables.text import unpacked
 
     source.check_there()
     raw = source.files()[0]
-    if kind not in WRITTEN:
-        return stated
     with unpacked(raw) as opened:
         head = opened.read(MOST)
     if "encoding" not in stated:
@@ -152,15 +156,15 @@ def _fitting(source: Source, kind: str, stated: dict[str, Any]) -> dict[str, Any
     if "comment" not in stated and lines and lines[0].startswith(("#", "%")):
         stated["comment"] = lines[0][0]
     lines = [one for one in lines if not one.startswith(stated.get("comment", "\0"))]
-    usual = replace(source, separator=None, quote=None)
-    marks = dict.fromkeys([usual.quote_of(kind) or "none", "none", '"'])
+    usual = replace(source, separator=None, quote=None).reading()[1]
+    marks = dict.fromkeys([str(usual.quote), "none", '"'])
     found = max(
         product(source.separator or ",;\t|", marks),
         key=lambda one: _agreement(lines, *one),
     )
-    if found[0] != usual.separator_of(kind):
+    if found[0] != usual.separator:
         stated["separator"] = found[0]
-    if any('"' in one for one in lines) and found[1] != (usual.quote_of(kind) or "none"):
+    if any('"' in one for one in lines) and found[1] != usual.quote:
         stated["quote"] = found[1]
     width = _agreement(lines, *found)[1]
     widths = [len(next(iter(_split([one], *found)), ())) for one in lines]
@@ -211,9 +215,12 @@ def _type_of(fields: Any, dialect: Dialect) -> tuple[str, dict[str, Any]]:
     size = fields.len() - fields.null_count()
     if not size:
         return "empty", PLAIN
-    lost = {at: unread(*one) for at, one in enumerate(KINDS)}
-    best = min(lost, key=lambda at: (lost[at], at))
-    return ("text", PLAIN) if lost[best] > size / 10 else KINDS[best]
+    # Integers and numbers lose none of what are days of digits alone.
+    are_days = fields.str.contains(DIGITS).sum() >= size * 0.9
+    kinds = [one for one in KINDS if one[0] in {"date", "time"} or not are_days]
+    lost = [unread(*one) for one in kinds]
+    best = lost.index(min(lost))
+    return ("text", PLAIN) if lost[best] > size / 10 else kinds[best]
 
 
 def _words(name: str, value: Any) -> str:

@@ -267,7 +267,7 @@ def _lines_of_pairs(path: Path, rows: EdgeRows) -> pl.LazyFrame:
     of ends that are no nodes.
     """
     ends = pl.col("line").str.strip_chars().str.extract_groups(ENDS).struct
-    pairs = TextFiles([path], LINE, ".txt").scan()
+    pairs = TextFiles([path], LINE).scan()
     pairs = pairs.select(source=ends.field("1"), target=ends.field("2"))
     pairs = pairs.select(pl.all().str.strip_chars('"'))
     if rows.ids is None:

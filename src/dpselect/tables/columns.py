@@ -277,7 +277,7 @@ def _in_engine(
             if source.is_untyped(one) and kind not in FIELDS:
                 raise ColumnError(f"column {one!r}: a text file has days and local times alone")
             if source.is_untyped(one):
-                table = source.typed(table, {one: FIELDS[kind]})
+                table = source.reading()[1].typed(table, {one: FIELDS[kind]})
             if table.collect_schema()[one] == nw.Object:
                 table = as_kinds(table, {one: kind})
             else:

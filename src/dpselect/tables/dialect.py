@@ -9,23 +9,23 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields
-from typing import Any, Literal, TypeAlias
+from functools import cache, partial
+from typing import Annotated, Any, Literal, TypeAlias, get_args
 
 from dpselect import validation
 from dpselect._optional import nw, pl
 from dpselect.errors import ParameterError, no_field
 from dpselect.passes import note
+from dpselect.validation import Check
 
 FieldType: TypeAlias = Literal["text", "number", "integer", "date", "time"]
 """What the fields of a column are."""
 
-FIELD_TYPES: tuple[FieldType, ...] = ("text", "number", "integer", "date", "time")
-TEXTS = ("format", "separator", "quote", "thousands", "date_format", "time_zone", "comment")
-"""Statements that are one text."""
+FIELD_TYPES: tuple[FieldType, ...] = get_args(FieldType)
+WORKBOOKS = (".xlsx", ".xlsm")
 
-DECIMALS = (".", ",")
 WRITTEN: dict[str, tuple[str, str]] = {
     ".csv": (",", '"'),
     ".tsv": ("\t", "none"),
@@ -59,6 +59,68 @@ _HOURS = re.compile("%[-_0]?[HIMSTRpPrXfs]")
 """Parts of a form that say a time of day."""
 
 
+def _text(words: str, pattern: str = ".*") -> Check:
+    """Return the check of a statement that is one text, which a pattern matches."""
+    return partial(_one_text, words, re.compile(pattern, re.DOTALL))
+
+
+def _one_text(words: str, pattern: re.Pattern[str], name: str, value: object) -> object:
+    if not isinstance(value, str):
+        raise ParameterError(f"`{name}` must be a text")
+    if not pattern.fullmatch(value):
+        raise validation.must_be(name, words, f"not {value!r}")
+    return value
+
+
+def _texts(name: str, values: Any) -> tuple[str, ...]:  # noqa: ANN401 -- of any type
+    is_one = isinstance(values, str) or not isinstance(values, Iterable)
+    texts = (values,) if is_one else tuple(values)
+    if not all(isinstance(one, str) for one in texts):
+        raise ParameterError(f"`{name}` must be one text or several")
+    return texts
+
+
+def _header(name: str, value: object) -> bool | tuple[str, ...]:
+    if isinstance(value, bool):
+        return value
+    names = _texts(name, value)
+    if "" in names or len(set(names)) < len(names):
+        raise ParameterError(f"`{name}` must be names of columns that differ")
+    return names
+
+
+def _types(name: str, value: object) -> object:
+    for kind in validation.instance(name, value, Mapping).values():
+        validation.one_of(name, kind, FIELD_TYPES)
+    return value
+
+
+@cache
+def _zones() -> set[str]:
+    from zoneinfo import available_timezones
+
+    return available_timezones()
+
+
+def _zone(name: str, value: object) -> str:
+    if str(value) not in _zones():
+        raise validation.must_be(name, "one such as Europe/Berlin", f"not {value!r}")
+    return str(value)
+
+
+def _encoding(name: str, value: Any) -> str:  # noqa: ANN401 -- of any type
+    """Return the one name of an encoding in which characters stand for themselves."""
+    try:
+        found = codecs.lookup(value)
+        known = found._is_text_encoding and "a".encode(value) is not None  # noqa: SLF001 -- nothing else tells
+    except (LookupError, TypeError, ValueError):
+        known = False
+    if not known or "escape" in found.name or found.name.replace("-", "_").startswith(STATEFUL):
+        words = "one such as utf-8, utf-16, cp1252 or latin-1"
+        raise validation.must_be(name, words, f"not {value!r}")
+    return "utf-8" if found.name in {"utf-8-sig", "ascii"} else found.name
+
+
 @dataclass(frozen=True, kw_only=True)
 class Dialect:
     """How a text file is written; public.
@@ -80,7 +142,8 @@ class Dialect:
         strip: Whether spaces around a field are left out.
         date_format: Form of dates and times, such as ``"%d/%m/%Y"`` or ``"%m/%d/%y %H:%M"``;
             ``%z`` reads Z and offsets such as +02:00 or +02. If not given, 2026-01-31 and
-            2026-01-31T12:00, with seconds or without.
+            2026-01-31T12:00, with seconds or without; in a workbook these are read beside it,
+            since cells that hold dates have no other form.
         time_zone: Time zone, such as ``"Europe/Berlin"``, by whose clock times with Z or an
             offset are read. If not given, such times are missing unless ``date_format`` has
             ``%z``; then they are those of UTC.
@@ -97,63 +160,38 @@ class Dialect:
         ParameterError: A value is out of its range, or two of them exclude each other.
     """
 
-    format: str | None = None
-    separator: str | None = None
-    quote: str | None = None
-    decimal: str = "."
-    thousands: str | None = None
-    missing: Sequence[str] = ()
-    strip: bool = True
-    date_format: str | None = None
-    time_zone: str | None = None
-    encoding: str = "utf-8"
-    skip_lines: int = 0
-    comment: str | None = None
-    header: bool | Sequence[str] = True
-    column_type: Mapping[str, FieldType] = field(default_factory=dict, hash=False)
+    format: Annotated[str | None, _text("a text")] = None
+    separator: Annotated[
+        str | None,
+        _text("one ASCII character, such as ; or |", '[^"\r\n\0\x80-\U0010ffff]'),
+    ] = None
+    quote: Annotated[
+        str | None,
+        _text('one mark, such as ", or none', r"none|[^\w\s\0\x80-\U0010ffff]"),
+    ] = None
+    decimal: Literal[".", ","] = "."
+    thousands: Annotated[str | None, _text("one mark, such as , or a space", r"[\W_]")] = None
+    missing: Annotated[Sequence[str], _texts] = ()
+    strip: Annotated[bool, validation.truth] = True
+    date_format: Annotated[str | None, _text("such as %d/%m/%Y, with %H:%M", ".*%.*")] = None
+    time_zone: Annotated[str | None, _zone] = None
+    encoding: Annotated[str, _encoding] = "utf-8"
+    skip_lines: Annotated[int, validation.integers(0)] = 0
+    comment: Annotated[
+        str | None, _text("ASCII characters, such as #", '[^"\r\n\x80-\U0010ffff]+')
+    ] = None
+    header: Annotated[bool | Sequence[str], _header] = True
+    column_type: Annotated[Mapping[str, FieldType], _types] = field(
+        default_factory=dict, hash=False
+    )
 
     def __post_init__(self) -> None:
         if not self.stated_dialect:
             return
-        for name in TEXTS:
-            if not isinstance(getattr(self, name), str | None):
-                raise ParameterError(f"`{name}` must be a text")
-        if not isinstance(self.column_type, Mapping):
-            raise ParameterError("`column_type` must be types by the names of columns")
-        object.__setattr__(self, "missing", _texts("missing", self.missing))
-        if not isinstance(self.header, bool):
-            object.__setattr__(self, "header", _texts("header", self.header))
-        object.__setattr__(self, "encoding", _encoding(self.encoding))
-        validation.one_of("decimal", self.decimal, DECIMALS)
-        validation.truth("strip", self.strip)
-        validation.at_least("skip_lines", self.skip_lines, 0)
-        for kind in self.column_type.values():
-            validation.one_of("column_type", kind, FIELD_TYPES)
-        for wrong, said in self._faults():
-            if wrong:
-                raise ParameterError(said)
-
-    def _faults(self) -> Iterator[tuple[bool, str]]:
-        """Yield what can be wrong with the marks, the names and the forms, in words."""
-        one, mark, thousands = self.separator, self.quote, self.thousands
-        names = () if isinstance(self.header, bool) else self.header
-        is_wrong = one is not None and (len(one) != 1 or not one.isascii() or one in '"\r\n\0')
-        yield is_wrong, "`separator` must be one ASCII character, such as ; or |"
-        is_wrong = mark not in {None, NO_QUOTE} and not _is_mark(mark)
-        yield is_wrong, '`quote` must be one mark, such as ", or none'
-        yield mark is not None and mark == one, "`quote` and `separator` must differ"
-        is_wrong = thousands is not None and (len(thousands) != 1 or thousands.isalnum())
-        yield is_wrong, "`thousands` must be one mark, such as , or a space"
-        yield thousands == self.decimal, "`thousands` and `decimal` must differ"
-        is_wrong = "" in names or len(set(names)) < len(names)
-        yield is_wrong, "`header` must be names of columns that differ"
-        is_wrong = self.comment is not None and not _is_comment(self.comment)
-        yield is_wrong, "`comment` must be ASCII characters, such as #"
-        form, zone = self.date_format, self.time_zone
-        is_wrong = form is not None and "%" not in form
-        yield is_wrong, f"`date_format` must be such as %d/%m/%Y, with %H:%M, not {form!r}"
-        is_wrong = zone is not None and not _is_zone(zone)
-        yield is_wrong, f"`time_zone` must be one such as Europe/Berlin, not {zone!r}"
+        validation.keep_checked(self)
+        for one, other in (("quote", "separator"), ("thousands", "decimal")):
+            if (mark := getattr(self, one)) is not None and mark == getattr(self, other):
+                raise ParameterError(f"`{one}` and `{other}` must differ")
 
     @property
     def stated_dialect(self) -> dict[str, Any]:
@@ -165,25 +203,22 @@ class Dialect:
         }
 
     @property
-    def has_plain_numbers(self) -> bool:
-        """Whether numbers have points for decimals and nothing else that is stated."""
-        return self.decimal == "." and self.thousands is None and not self.missing
+    def mark(self) -> str | None:
+        """The quotation mark that is stated, None if there is none."""
+        return None if self.quote == NO_QUOTE else self.quote
 
-    def separator_of(self, kind: str) -> str:
-        """Return the separator of the fields of a text file by its ending.
+    def whole(self, kind: str) -> Dialect:
+        """Return the dialect of files of an ending, with nothing that their ending says.
 
         Raises:
-            ParameterError: It is the decimal mark as well.
+            ParameterError: One mark separates fields and decimals.
         """
-        separator = self.separator or WRITTEN.get(kind, (",",))[0]
-        if separator == self.decimal:
+        stated = {name: getattr(self, name) for name in DEFAULTS} | {"format": kind}
+        for name, usual in zip(("separator", "quote"), WRITTEN.get(kind, ()), strict=False):
+            stated[name] = stated[name] or usual
+        if stated["separator"] == self.decimal:
             raise ParameterError("with `decimal`=',' give another `separator`, such as ';'")
-        return separator
-
-    def quote_of(self, kind: str) -> str | None:
-        """Return the quotation mark of a text file by its ending, None if there is none."""
-        mark = self.quote or WRITTEN[kind][1]
-        return None if mark == NO_QUOTE else mark
+        return Dialect(**stated)
 
     def typed(self, table: Any, types: Mapping[str, FieldType]) -> Any:  # noqa: ANN401 -- narwhals' frames
         """Return a frame of polars with columns of text as other types.
@@ -215,18 +250,18 @@ class Dialect:
 
     def note_reading(self, kinds: Iterable[FieldType]) -> None:
         """Note how fields of some types are written, for the release that is made of them."""
+        form = (
+            self.date_format or f"2026-01-31 and 2026-01-31T12:00{'Z' * bool(self.time_zone)}"
+        )
+        number = f"numbers as 1{self.thousands or ''}200{self.decimal}5"
+        said: dict[FieldType, str] = {
+            "text": "texts compared exactly: 1 is not 1.0 (`missing`, `encoding`)",
+            "number": f"{number}, others missing (`thousands`, `decimal`)",
+            "date": f"dates as {form}, others missing (`date_format`, `time_zone`)",
+        }
+        said |= {"integer": said["number"], "time": said["date"]}
         for kind in kinds:
-            if kind in {"number", "integer"}:
-                note(
-                    f"text file: numbers as 1{self.thousands or ''}200{self.decimal}5, "
-                    "others missing (`thousands`, `decimal`)"
-                )
-            elif kind == "text":
-                note("text file: texts compared exactly: 1 is not 1.0 (`missing`, `encoding`)")
-            else:
-                zone = "Z" if self.time_zone else ""
-                form = self.date_format or f"2026-01-31 and 2026-01-31T12:00{zone}"
-                note(f"text file: dates as {form}, others missing (`date_format`, `time_zone`)")
+            note(f"text file: {said[kind]}")
 
 
 DEFAULTS: dict[str, Any] = {
@@ -255,18 +290,23 @@ def _number(column: str, kind: FieldType, dialect: Dialect) -> pl.Expr:
 
 def _moment(column: str, kind: FieldType, dialect: Dialect) -> pl.Expr:
     """Return the days, or the local times, that fields of a column write."""
-    field = pl.col(column).str.strip_chars()
-    forms: tuple[str, ...] = (dialect.date_format or "",)
-    if dialect.date_format is None:
-        is_zoned = kind == "time" and dialect.time_zone is not None
-        pattern, forms = _FORMS["time in a zone" if is_zoned else kind]
-        field = pl.when(field.str.contains(pattern)).then(field)
+    field, stated = pl.col(column).str.strip_chars(), dialect.date_format
+    found: list[pl.Expr] = []
+    # A cell that holds a day is text in the usual form, whatever is stated of others.
+    usual: list[str] = [kind] if dialect.format in WORKBOOKS else []
+    if stated is None:
+        usual.append("time in a zone" if kind == "time" and dialect.time_zone else kind)
+    else:
+        times = _by_form(field, stated, dialect)
+        # It reads 24 as the year 24, which is %y.
+        found.append(pl.when(times.dt.year() > 999).then(times) if "%Y" in stated else times)
+    for pattern, forms in map(_FORMS.__getitem__, usual):
+        plain: pl.Expr = pl.when(field.str.contains(pattern)).then(field)
         # The day of a time, as a stated form with hours gives it.
-        field = field.str.head(10) if kind == "date" else field.str.replace("T", " ")
-    times = pl.coalesce(_by_form(field, form, dialect) for form in forms)
-    if "%Y" in (dialect.date_format or ""):  # it reads 24 as the year 24, which is %y
-        times = pl.when(times.dt.year() > 999).then(times)
-    return times.cast(pl.Date if kind == "date" else pl.Datetime("us")).alias(column)
+        plain = plain.str.head(10) if kind == "date" else plain.str.replace("T", " ")
+        found = [*(_by_form(plain, form, dialect) for form in forms), *found]
+    found_first = pl.coalesce(found)
+    return found_first.cast(pl.Date if kind == "date" else pl.Datetime("us")).alias(column)
 
 
 def _by_form(field: pl.Expr, form: str, dialect: Dialect) -> pl.Expr:
@@ -286,40 +326,3 @@ def _plain(value: Any) -> Any:  # noqa: ANN401 -- of any field
     if isinstance(value, Mapping):
         return dict(sorted(value.items()))
     return list(value) if isinstance(value, tuple) else value
-
-
-def _texts(name: str, values: Sequence[str]) -> tuple[str, ...]:
-    is_one = isinstance(values, str) or not isinstance(values, Iterable)
-    texts: tuple[Any, ...] = (values,) if is_one else tuple(values)
-    if not all(isinstance(one, str) for one in texts):
-        raise ParameterError(f"`{name}` must be one text or several")
-    return texts
-
-
-def _is_mark(mark: str | None) -> bool:
-    is_one = mark is not None and len(mark) == 1 and mark.isascii()
-    return is_one and not str(mark).isalnum() and str(mark) not in "\r\n\0\t "
-
-
-def _is_zone(name: str) -> bool:
-    from zoneinfo import available_timezones
-
-    return name in available_timezones()
-
-
-def _is_comment(comment: str) -> bool:
-    return bool(comment) and comment.isascii() and not set(comment) & set('\r\n"')
-
-
-def _encoding(name: str) -> str:
-    """Return the one name of an encoding in which characters stand for themselves."""
-    try:
-        found = codecs.lookup(name)
-        known = found._is_text_encoding and "a".encode(name) is not None  # noqa: SLF001 -- nothing else tells
-    except (LookupError, TypeError, ValueError):
-        known = False
-    if not known or "escape" in found.name or found.name.replace("-", "_").startswith(STATEFUL):
-        raise ParameterError(
-            f"`encoding` must be one such as utf-8, utf-16, cp1252 or latin-1, not {name!r}"
-        )
-    return "utf-8" if found.name in {"utf-8-sig", "ascii"} else found.name

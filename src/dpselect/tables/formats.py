@@ -10,42 +10,44 @@ import json
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 from functools import partial
 from os import curdir
 from os.path import join
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from dpselect._optional import needed, pl
 from dpselect.errors import DataError, ParameterError
 from dpselect.passes import replaced
-from dpselect.tables.dialect import DEFAULTS, WRITTEN, Dialect
+from dpselect.tables.dialect import DEFAULTS, WORKBOOKS, WRITTEN, Dialect
 from dpselect.tables.text import (
     CONTRADICTION,
     TextFiles,
     alike,
     cleaned,
+    first_line,
     in_blocks,
     names_of,
     opened,
 )
 
+T = TypeVar("T")
 
-@dataclass(frozen=True, kw_only=True)
+
+@dataclass(frozen=True)
 class Format:
     """How files of a format are read.
 
     Attributes:
         name: What a file of it is, in words.
-        scan: Returns the rows of files by their dialect, ending, and columns that are asked
-            for as numbers, which text files are read as; none is read.
+        scan: Returns the rows of files by their dialect, and columns that are asked for as
+            numbers, which text files are read as; none is read.
         stated: What a source can state of such files.
         is_text: Whether the fields are text, of which no type is declared.
     """
 
     name: str
-    scan: Callable[[Sequence[Path], Dialect, str, Collection[str]], pl.LazyFrame]
+    scan: Callable[[Sequence[Path], Dialect, Collection[str]], pl.LazyFrame]
     stated: frozenset[str] = frozenset({"format"})
     is_text: bool = False
 
@@ -89,13 +91,11 @@ def _arrow(files: Sequence[Path], *_: object) -> pl.LazyFrame:
     return pl.scan_ipc([*map(literal, files)], glob=False)
 
 
-def _text(
-    files: Sequence[Path], dialect: Dialect, kind: str, numbers: Collection[str]
-) -> pl.LazyFrame:
-    return TextFiles(files, dialect, kind, numbers).scan()
+def _text(files: Sequence[Path], dialect: Dialect, numbers: Collection[str]) -> pl.LazyFrame:
+    return TextFiles(files, dialect, numbers).scan()
 
 
-def _json_lines(files: Sequence[Path], dialect: Dialect, kind: str, *_: object) -> pl.LazyFrame:
+def _json_lines(files: Sequence[Path], dialect: Dialect, *_: object) -> pl.LazyFrame:
     """Return objects of one line each; the keys of the first name the columns."""
     # No character that JSON allows separates the only field.
     line = replace(
@@ -103,9 +103,9 @@ def _json_lines(files: Sequence[Path], dialect: Dialect, kind: str, *_: object) 
     )
     names = dialect.header
     if isinstance(names, bool):
-        with opened(files[0], line) as lines:
+        with opened(files[0], line) as held:
             names = replaced(
-                lambda: list(json.loads(lines.first()).keys()),
+                lambda: list(json.loads(first_line(held, line)).keys()),
                 lambda: DataError(
                     f"{files[0].name}: its first line must be an object of JSON, whose keys "
                     "name the columns; of UTF-16 and the like say `encoding`"
@@ -114,7 +114,7 @@ def _json_lines(files: Sequence[Path], dialect: Dialect, kind: str, *_: object) 
     whole = pl.col("line")
     fields = {name: json.dumps([name], ensure_ascii=False) for name in names}
     return (
-        TextFiles(files, line, kind)
+        TextFiles(files, line)
         .scan()
         .filter(whole.is_not_null())
         .select(
@@ -152,21 +152,14 @@ def _workbooks(files: Sequence[Path], dialect: Dialect, *_: object) -> pl.LazyFr
         for file in files:
             found = sheet(file, dialect.skip_lines + (dialect.header is True))
             cells = {name: pl.lit(None, pl.String) for name in names}
+            # A day is written by Excel as its midnight.
             cells |= {
-                name: _written(pl.col(place), dialect.date_format)
+                name: pl.col(place).str.replace(" 00:00:00$", "")
                 for name, place in zip(names, found.columns, strict=False)
             }
             yield found.select(cleaned(cells[name], dialect).alias(name) for name in wanted)
 
     return in_blocks(dict.fromkeys(names, pl.String), frames)
-
-
-def _written(cell: pl.Expr, form: str | None) -> pl.Expr:
-    """Return cells with real dates in the stated form; a day is the midnight of Excel."""
-    if form is not None and "%z" not in form:
-        there = cell.str.to_datetime("%Y-%m-%d %H:%M:%S", strict=False)
-        cell = pl.coalesce(there.dt.strftime(form), cell)
-    return cell.str.replace(" 00:00:00$", "")
 
 
 _DAY = 86_400_000_000
@@ -176,58 +169,36 @@ _SAS = (
     (r"DATETIME|E8601DT|DATEAMPM", "time", 1_000_000),
     (r"DATE|DDMMYY|MMDDYY|YYMMDD|E8601DA", "date", _DAY),
 )
-_MOMENTS = {".dta": _STATA, ".sav": _SPSS, ".zsav": _SPSS}
-"""Formats of columns that hold moments, with what they are and their unit in microseconds."""
+_MOMENTS = {
+    **dict.fromkeys((".sav", ".zsav"), (-141_428 * _DAY, _SPSS)),  # since 14 October 1582
+    **dict.fromkeys((".sas7bdat", ".xpt"), (-3_653 * _DAY, _SAS)),  # since 1960
+    ".dta": (-3_653 * _DAY, _STATA),
+}
+"""Since when columns of moments count; their forms, what they are, and their microseconds."""
 
 _YEARS = (-62_135_596_800_000_000, 253_402_300_799_000_000)
 """The years 1 to 9999, in microseconds."""
 
-_READERS = {".dta": "dta", ".sav": "sav", ".zsav": "sav", ".xpt": "xport"}
+_READERS = {".zsav": "sav", ".xpt": "xport"}
 
 
-def _statistics(files: Sequence[Path], dialect: Dialect, kind: str, *_: object) -> pl.LazyFrame:
+def _statistics(files: Sequence[Path], dialect: Dialect, *_: object) -> pl.LazyFrame:
     """Return tables of Stata, SPSS or SAS: texts, moments, and numbers as float64.
 
     The smaller types of Stata are those that the values of one version of the table fit in.
     """
     pyreadstat: Any = needed("pyreadstat", extra="formats")
-
+    kind = str(dialect.format)
     read = partial(
         getattr(pyreadstat, f"read_{_READERS.get(kind, kind[1:])}"),
         output_format="dict",
         disable_datetime_conversion=True,
         encoding=None if dialect.encoding == "utf-8" else dialect.encoding,
     )
-    begin = datetime(1582, 10, 14) if kind in {".sav", ".zsav"} else datetime(1960, 1, 1)  # noqa: DTZ001 -- local times
-    since = round((begin - datetime(1970, 1, 1)).total_seconds()) * 1_000_000  # noqa: DTZ001
-    stored: dict[str, Any] = {}
-    made: dict[str, pl.Expr] = {}
 
     def schema_of(file: Path) -> dict[str, Any]:
-        _, meta = read(file, metadataonly=True)
-        found: dict[str, Any] = {}
-        for column, kept in meta.readstat_variable_types.items():
-            held, stated = pl.col(column), dialect.column_type.get(column)
-            form = str(meta.original_variable_types[column] or "")
-            moments = (one for one in _MOMENTS.get(kind, _SAS) if re.match(one[0], form))
-            _, moment, unit = next(moments, ("", "", 0))
-            stored[column], found[column] = pl.Float64, pl.Float64
-            if kept == "string":
-                stored[column] = found[column] = pl.String
-                held = pl.when(held != "").then(held)
-            elif stated == "text":
-                found[column] = pl.String
-                held = _labelled(held, meta.variable_value_labels.get(column, {}))
-            elif unit:
-                found[column] = pl.Date if moment == "date" else pl.Datetime("us")
-                micros = (held * unit + since).round()
-                held = pl.when(micros.is_between(*_YEARS)).then(micros).cast(pl.Int64)
-                held = held.cast(pl.Datetime("us")).cast(found[column])
-            elif stated == "integer":
-                found[column] = pl.Int64
-                held = pl.when(held == held.round()).then(held).cast(pl.Int64, strict=False)
-            made[column] = held.alias(column)
-        return found
+        stored, made = _fields_of(read(file, metadataonly=True)[1], dialect)
+        return dict(pl.DataFrame(schema=stored).select(made.values()).schema)
 
     schema = alike(files, schema_of)
     if other := [one for one in dialect.column_type.values() if one not in {"integer", "text"}]:
@@ -237,11 +208,37 @@ def _statistics(files: Sequence[Path], dialect: Dialect, kind: str, *_: object) 
 
     def frames(wanted: list[str]) -> Iterator[pl.DataFrame]:
         for file in files:
-            values, _ = read(file, usecols=wanted)
+            values, meta = read(file, usecols=wanted)
+            stored, made = _fields_of(meta, dialect)
             found = {one: pl.Series(values[one], dtype=stored[one]) for one in wanted}
             yield pl.DataFrame(found).select(made[one] for one in wanted)
 
     return in_blocks(schema, frames)
+
+
+def _fields_of(meta: Any, dialect: Dialect) -> tuple[dict[str, Any], dict[str, pl.Expr]]:  # noqa: ANN401 -- of pyreadstat
+    """Return the types of columns as they are stored, and what is read of them."""
+    stored: dict[str, Any] = {}
+    made: dict[str, pl.Expr] = {}
+    for column, kept in meta.readstat_variable_types.items():
+        held, stated = pl.col(column), dialect.column_type.get(column)
+        form = str(meta.original_variable_types[column] or "")
+        since, moments = _MOMENTS[str(dialect.format)]
+        _, moment, unit = next((one for one in moments if re.match(one[0], form)), ("", "", 0))
+        stored[column] = pl.String if kept == "string" else pl.Float64
+        if kept == "string":
+            held = pl.when(held != "").then(held)
+        elif stated == "text":
+            held = _labelled(held, meta.variable_value_labels.get(column, {}))
+        elif unit:
+            micros = (held * unit + since).round()
+            held = pl.when(micros.is_between(*_YEARS)).then(micros).cast(pl.Int64)
+            held = held.cast(pl.Datetime("us"))
+            held = held.cast(pl.Date) if moment == "date" else held
+        elif stated == "integer":
+            held = pl.when(held == held.round()).then(held).cast(pl.Int64, strict=False)
+        made[column] = held.alias(column)
+    return stored, made
 
 
 def _labelled(held: pl.Expr, labels: Mapping[float, str]) -> pl.Expr:
@@ -254,37 +251,31 @@ def _labelled(held: pl.Expr, labels: Mapping[float, str]) -> pl.Expr:
 
 
 _EVERY = frozenset(DEFAULTS)
-_CELLS = _EVERY - {"separator", "quote", "encoding", "comment"}
-_PARQUET = Format(name="a Parquet file", scan=_parquet)
-_ARROW = Format(name="an Arrow IPC file (Feather 2)", scan=_arrow)
-_LINES = Format(
-    name="lines of JSON", scan=_json_lines, stated=_EVERY - {"separator", "quote"}, is_text=True
-)
-_EXCEL = Format(name="an Excel workbook", scan=_workbooks, stated=_CELLS, is_text=True)
+_MARKS = frozenset({"separator", "quote"})
+_CELLS = _EVERY - _MARKS - {"encoding", "comment"}
 _OF_STATISTICS = frozenset({"format", "encoding", "column_type"})
 
 
-def _by_ending(*groups: tuple[str, Any]) -> dict[str, Any]:
+def _by_ending(*groups: tuple[str, T]) -> dict[str, T]:
     return {ending: one for endings, one in groups for ending in endings.split()}
 
 
-FORMATS: dict[str, Format] = {
-    **dict.fromkeys(
-        WRITTEN, Format(name="a text file", scan=_text, stated=_EVERY, is_text=True)
-    ),
-    **_by_ending(
-        (".parquet .pq", _PARQUET),
-        (".arrow .feather .ipc", _ARROW),
-        (".jsonl .ndjson", _LINES),
-        (".xlsx .xlsm", _EXCEL),
-        (".dta", Format(name="a Stata file", scan=_statistics, stated=_OF_STATISTICS)),
-        (".sav .zsav", Format(name="an SPSS file", scan=_statistics, stated=_OF_STATISTICS)),
-        (".sas7bdat .xpt", Format(name="a SAS file", scan=_statistics, stated=_OF_STATISTICS)),
-    ),
-}
+FORMATS: dict[str, Format] = _by_ending(
+    (" ".join(WRITTEN), Format("a text file", _text, _EVERY, is_text=True)),
+    (".parquet .pq", Format("a Parquet file", _parquet)),
+    (".arrow .feather .ipc", Format("an Arrow IPC file (Feather 2)", _arrow)),
+    (".jsonl .ndjson", Format("lines of JSON", _json_lines, _EVERY - _MARKS, is_text=True)),
+    (" ".join(WORKBOOKS), Format("an Excel workbook", _workbooks, _CELLS, is_text=True)),
+    (".dta", Format("a Stata file", _statistics, _OF_STATISTICS)),
+    (".sav .zsav", Format("an SPSS file", _statistics, _OF_STATISTICS)),
+    (".sas7bdat .xpt", Format("a SAS file", _statistics, _OF_STATISTICS)),
+)
 """The formats that are read, by ending."""
 
-PARQUET = frozenset(kind for kind, one in FORMATS.items() if one is _PARQUET)
+PARQUET = frozenset(kind for kind, one in FORMATS.items() if one.scan is _parquet)
+
+OTHERS = "`engine`=polars reads other files that are here; elsewhere write them as Parquet"
+"""What to do with files that an engine does not read."""
 
 CURES: dict[str, str] = _by_ending(
     (".zip .bz2 .xz .7z .rar .tar .tgz .z", "unpack it"),

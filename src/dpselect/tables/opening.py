@@ -33,7 +33,7 @@ from dpselect.errors import (
 from dpselect.passes import replaced
 from dpselect.tables.dialect import FieldType
 from dpselect.tables.engine import Engine, Frame, engine_of
-from dpselect.tables.formats import PARQUET, literal
+from dpselect.tables.formats import OTHERS, PARQUET, literal
 from dpselect.tables.kinds import Kind, type_name
 from dpselect.tables.source import COMPRESSED, Source, check_names, files_of, is_of
 from dpselect.tables.text import TextFiles
@@ -143,20 +143,21 @@ def are_in_header(
         DataError: There is no such file, or its first line is no header.
     """
     source = Source.of(data)
-    [file, *others] = source.files() or [Path()]
     declared = source.comparisons or source.column_type or source.streamed
-    if not source.is_csv or declared or others:
+    if not source.is_csv or declared:
         return False
-    kind, form = source.format_of([file])
+    files, dialect, form = source.reading()
+    if len(files) != 1 or not form.reads_lines:
+        return False
     source.check_there()
-    text, columns = TextFiles([file], source, kind), [*numeric, *plain]
-    names = replaced(text.names, lambda: unreadable(source)) if form.reads_lines else []
+    names = replaced(TextFiles(files, dialect).names, lambda: unreadable(source))
+    columns = [*numeric, *plain]
     is_misread = any(map(Engine.misread[0].fullmatch, columns))
-    if {*columns} <= {*names} and len({*columns}) == len(columns) and not is_misread:
-        read: dict[FieldType, object] = {"number": numeric, "text": plain}
-        source.note_reading([kind for kind, some in read.items() if some])
-        return True
-    return False
+    if is_misread or len({*columns}) < len(columns) or not {*columns} <= {*names}:
+        return False
+    read: dict[FieldType, object] = {"number": numeric, "text": plain}
+    source.note_reading([kind for kind, some in read.items() if some])
+    return True
 
 
 def kinds_of(data: object, names: Sequence[str]) -> tuple[Kind, ...]:
@@ -225,8 +226,8 @@ def unreadable(data: object) -> DataError:
     """Return the error that states what a table must be like, without its content."""
     source = Source.of(data)
     if source.path is not None:
-        files = source.files()
-        right = source.format_of(files)[1].right
+        files, _, form = source.reading()
+        right = form.right
         if any(file.suffix.lower() in COMPRESSED for file in files):
             right = f"it is not complete, or {right}"
         if len(files) > 1:
@@ -254,17 +255,16 @@ def no_column_named(data: object) -> ColumnError:
 
 
 def _scan(source: Source, numbers: Collection[str]) -> nw.LazyFrame[Any]:
-    found = source.files()
-    kind, form = source.format_of(found)
+    files, dialect, form = source.reading()
     source.check_there()
 
     def rows() -> nw.LazyFrame[Any]:
         asked = {*numbers} - {one.column for one in source.comparisons} - {*source.column_type}
-        table = nw.from_native(form.scan(found, source, kind, asked))
+        table = nw.from_native(form.scan(files, dialect, asked))
         if form.is_text:
-            source.note_reading(["number"] if asked else [])
-            table = source.typed(table, source.column_type)
-        return filtered(table, source.comparisons, dialect=source if form.is_text else None)
+            dialect.note_reading(["number"] if asked else [])
+            table = dialect.typed(table, source.column_type)
+        return filtered(table, source.comparisons, dialect=dialect if form.is_text else None)
 
     return replaced(rows, lambda: unreadable(source))
 
@@ -317,8 +317,8 @@ def _duckdb(source: Source) -> object:
     import duckdb
 
     refusal = DataError(
-        f"{source} cannot be read: --engine duckdb takes Parquet files, or a table of a file "
-        "of DuckDB as clinic.duckdb::stays; for text files take polars"
+        f"{source} cannot be read: `engine`=duckdb takes Parquet files, or a table of a file "
+        f"of DuckDB as clinic.duckdb::stays; {OTHERS}"
     )
     file, _, table = str(source.path).partition(TABLE)
     if table:

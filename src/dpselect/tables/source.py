@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from glob import has_magic
+from itertools import product
 from os import R_OK, PathLike, access
 from os.path import realpath
 from pathlib import Path, PurePath
@@ -26,7 +27,8 @@ from dpselect.tables.formats import FORMATS, Format, refusal
 from dpselect.tables.where import Comparison
 
 COMPRESSED = {".gz", ".zst"}
-MANAGED = "open it by its own reader, such as {} or Spark's, and give the frame"
+LOGS = {"_delta_log": "a Delta", "metadata/*.metadata.json": "an Iceberg"}
+"""What lists the current rows of tables, by their names."""
 
 
 @dataclass(frozen=True)
@@ -105,23 +107,24 @@ class Source(Dialect):
         """Return the stated format of a file, or else the ending of its name."""
         return ending(path) if self.format is None else f".{self.format.lower().lstrip('.')}"
 
-    def format_of(self, files: Sequence[Path]) -> tuple[str, Format]:
-        """Return the ending and the format of files of one.
+    def reading(self) -> tuple[list[Path], Dialect, Format]:
+        """Return the files, how they are written, and the one format that they have.
 
         Raises:
             DataError: There is none that is read, or there are several.
             ParameterError: Something is stated that does not go with it.
         """
-        kinds = {self.kind(file) for file in files}
-        if not kinds <= FORMATS.keys():
+        files = self.files()
+        kinds = sorted({self.kind(file) for file in files} or {".csv"})
+        if not FORMATS.keys() >= {*kinds}:
             raise refusal(str(self), kinds)
-        formats = [FORMATS[kind] for kind in sorted(kinds)]
-        if any(one is not formats[0] for one in formats):
+        form, *others = {FORMATS[kind] for kind in kinds}
+        if others:
             raise DataError(f"{self} must be files of one kind, such as .parquet or .csv")
-        for name in self.stated_dialect if formats else ():
-            if name not in formats[0].stated:
-                raise ParameterError(f"`{name}` goes with text files, not {formats[0].name}")
-        return min(kinds or {".csv"}), formats[0] if formats else FORMATS[".csv"]
+        for name in self.stated_dialect if files else ():
+            if name not in form.stated:
+                raise ParameterError(f"`{name}` goes with text files, not {form.name}")
+        return files, self.whole(kinds[0]), form
 
     def refuse_dialect(self, what: str) -> None:
         """Refuse what is stated of text files for rows of something else.
@@ -193,17 +196,21 @@ class Source(Dialect):
         """
         found = self.files()
         parents = {parent for file in found for parent in file.parents}
-        for folder in {Path(self.path or ""), *parents}:
-            if (folder / "_delta_log").is_dir():
-                reader = "polars.scan_delta"
-                raise DataError(f"{self} is a Delta table; {MANAGED.format(reader)}")
-            if any((folder / "metadata").glob("*.metadata.json")):
-                reader = "polars.scan_iceberg"
-                raise DataError(f"{self} is an Iceberg table; {MANAGED.format(reader)}")
+        for folder, log in product({Path(self.path or ""), *parents}, LOGS):
+            if any(folder.glob(log)):
+                raise managed(self, log, "polars.scan_delta or scan_iceberg")
         if not found or not all(file.is_file() for file in found):
             raise no_file(self)
         if not all(access(file, R_OK) for file in found):
             raise DataError(f"{self} cannot be read: permission is denied")
+
+
+def managed(table: object, log: str, reader: str) -> DataError:
+    """Return the error of files that hold rows which a log beside them leaves out."""
+    return DataError(
+        f"{table} is {LOGS[log]} table; open it by its own reader, such as {reader}, and give "
+        "the frame"
+    )
 
 
 def identity(file: Path) -> object:

@@ -21,8 +21,8 @@ from urllib.parse import urlsplit
 from dpselect._optional import needed, nw
 from dpselect.errors import DataError
 from dpselect.passes import replaced
-from dpselect.tables.formats import PARQUET
-from dpselect.tables.source import MANAGED, Source
+from dpselect.tables.formats import OTHERS, PARQUET
+from dpselect.tables.source import LOGS, Source, managed
 from dpselect.tables.where import filtered
 
 NAMED = re.compile(r"\w+\.\w+(\.\w+)?")
@@ -164,33 +164,35 @@ def spark_table(path: str | Source, *, master: str | None = None) -> nw.LazyFram
         MissingDependencyError: PySpark is not installed.
     """
     source = Source.of(path)
-    name, kind = str(source), source.kind(PurePosixPath(str(source)))
-    named = NAMED.fullmatch(name) is not None and kind not in PARQUET
-    if kind and kind not in PARQUET and "*" not in kind and not named:
+    name, place = str(source), Path(str(source))
+    kind = source.kind(PurePosixPath(name))
+    named = NAMED.fullmatch(name) and kind not in PARQUET and not place.exists()
+    kinds = {*map(source.kind, source.files())} if place.is_dir() else {kind}
+    if not named and any(one and "*" not in one for one in kinds - PARQUET):
         raise DataError(
             f"{name} must end in .parquet, be a folder of Parquet files, or name a table as "
-            "catalog.schema.table; for text files take polars"
+            f"catalog.schema.table; {OTHERS}"
         )
     source.refuse_dialect("tables of Spark")
     reader = session(master).read
     if named:
         refusal = f"there is no table {name} in the catalogue"
         return filtered(_opened(lambda: reader.table(name), refusal), source.comparisons)
-    if PATTERNS & {*name} and Path(name).exists():
+    if PATTERNS & {*name} and place.exists():
         raise DataError(
             f"{name}: Spark takes {' '.join(sorted(PATTERNS))} in names for a pattern, and may "
             "read other files: rename it"
         )
     if len(source.names()) > len(source.files()):
         raise DataError(f"{name} has several names of one file, whose rows Spark would repeat")
-    for log, table in (("_delta_log", "a Delta"), ("metadata/*.metadata.json", "an Iceberg")):
+    for log in LOGS:
         if _is_there(reader, f"{name}/{log}"):
-            raise DataError(f"{name} is {table} table; {MANAGED.format('spark.read.table')}")
+            raise managed(name, log, "spark.read.table")
     refusal = f"{name} cannot be read by Spark: is it there, and complete?"
     if name.startswith("s3"):
         refusal += " For S3 it needs a connector: --packages org.apache.hadoop:hadoop-aws:..."
     # Java keeps the folder in which it was started.
-    whole = str(Path(name).absolute()) if Path(name).exists() else name
+    whole = str(place.absolute()) if place.exists() else name
     return filtered(_opened(lambda: reader.parquet(whole), refusal), source.comparisons)
 
 

@@ -18,7 +18,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from io import TextIOWrapper
+from io import BufferedReader, RawIOBase, TextIOWrapper
 from pathlib import Path, PurePath
 from typing import IO, Any, TypeVar
 
@@ -34,7 +34,7 @@ from dpselect.tables.dialect import Dialect, FieldType
 BLOCK = 1 << 22
 """Bytes that are read at a time."""
 
-LONGEST_HEADER = 1 << 22
+LONGEST = 1 << 22
 """Bytes of a first line at most; a file of other line ends is one line."""
 
 LF, CR = 10, 13
@@ -59,8 +59,7 @@ class TextFiles:
 
     Attributes:
         files: Their paths.
-        dialect: How they are written.
-        kind: The ending of their names.
+        dialect: How they are written, whatever they end in.
         numbers: The columns that are asked for as numbers.
 
     Raises:
@@ -69,7 +68,6 @@ class TextFiles:
 
     files: Sequence[Path]
     dialect: Dialect
-    kind: str
     numbers: Collection[str] = ()
 
     def scan(self) -> pl.LazyFrame:
@@ -82,66 +80,57 @@ class TextFiles:
         """Return the names of the columns; public."""
         return alike(self.files, self._names_of)
 
+    @property
+    def _separator(self) -> str:
+        return str(self.dialect.separator)
+
     def _names_of(self, file: Path) -> list[str]:
-        def first() -> list[str]:
-            with opened(file, self.dialect) as lines:
-                return self._header(lines.first(), file)
+        return names_of(self.dialect, partial(self._header, file), file)
 
-        return names_of(self.dialect, first, file)
-
-    def _header(self, line: bytes, file: Path) -> list[str]:
+    def _header(self, file: Path) -> list[str]:
         """Return the fields of the first line."""
-        name, stated = file.name, self.dialect.header is True
-        is_whole = line.endswith(b"\n") or (not stated and 0 < len(line) < LONGEST_HEADER)
-        if not is_whole:
-            old = b"\r" in line
-            raise DataError(
-                f"{name}: its first line has no line end"
-                + (f": {OLD_MAC}" if old else "")
-                + "; the first line must be the header, and LF or CRLF end a line"
-            )
+        with opened(file, self.dialect) as held:
+            line = first_line(held, self.dialect)
+        stated = self.dialect.header is True
+        is_whole = line.endswith(b"\n") or (not stated and 0 < len(line) < LONGEST)
         line = line.removesuffix(b"\n").removesuffix(b"\r")
-        if b"\0" in line:
-            raise DataError(
-                f"{name}: its first line holds NUL characters; for UTF-16 say `encoding`=utf-16"
-            )
-        if b"\r" in line:
-            raise DataError(
-                f"{name}: its first line holds carriage returns, {ONLY_LF}; LF or CRLF must "
-                "end a line"
-            )
-        mark = self.dialect.quote_of(self.kind)
+        for is_wrong, said in (
+            (b"\0" in line, "holds NUL characters; for UTF-16 say `encoding`=utf-16"),
+            (b"\r" in line, f"holds carriage returns: {OLD_MAC}"),
+            (not is_whole, "has no line end; the first line must be the header"),
+        ):
+            if is_wrong:
+                raise DataError(f"{file.name}: its first line {said}; LF or CRLF end a line")
+        mark = self.dialect.mark
         # Of one line Python's reader has the same rule.
         how: Any = {"quotechar": mark} if mark else {"quoting": csv.QUOTE_NONE}
-        reader = csv.reader(
-            [line.decode(errors="replace")],
-            delimiter=self.dialect.separator_of(self.kind),
-            strict=True,
-            **how,
-        )
+        text = line.decode(errors="replace")
+        reader = csv.reader([text], delimiter=self._separator, strict=True, **how)
         fields = replaced(
             lambda: next(reader),
             lambda: DataError(
-                f"{name}: a quotation mark in its first line is not closed before a separator; "
-                "the first line must be the header, and `quote`=none reads marks as characters"
+                f"{file.name}: a quotation mark in its first line is not closed before a "
+                "separator; the first line must be the header, and `quote`=none reads marks as "
+                "characters"
             ),
         )
         return [one.strip() for one in fields or [""]]
 
     def _frames(self, names: list[str], wanted: list[str]) -> Iterator[pl.DataFrame]:
         """Yield the columns that are wanted, block by block."""
-        direct = {*wanted} & {*self.numbers} if self.dialect.has_plain_numbers else set()
+        how = self.dialect
+        are_plain = how.decimal == "." and how.thousands is None and not how.missing
+        direct = {*wanted} & {*self.numbers} if are_plain else set()
+        # A header of its own: else the first record decides how many fields there are.
+        head = self._separator.join(map(str, range(len(names)))).encode() + b"\n"
         for file in self.files:
-            with opened(file, self.dialect) as lines:
+            with opened(file, self.dialect) as held:
                 if self.dialect.header is True:
-                    lines.first()
-                # A header of its own: else the first record decides how many fields there are.
-                separator = self.dialect.separator_of(self.kind)
-                head = separator.join(map(str, range(len(names)))).encode() + b"\n"
+                    first_line(held, self.dialect)
                 rest, is_last, has_lines = b"", False, self.dialect.header is True
                 while not is_last:
                     # Parts that had a name here would be held beside the block.
-                    block = b"".join((head, rest, *lines.more()))
+                    block = b"".join((head, rest, held.read(BLOCK), held.readline(LONGEST)))
                     is_last = len(block) == len(head) + len(rest)
                     block += b"\n" if is_last and block[-1] != LF else b""
                     part, mark, end = self._records(block, len(head))
@@ -167,7 +156,7 @@ class TextFiles:
             block: A header, and after it records.
             first: Where these begin.
         """
-        mark, comment = self.dialect.quote_of(self.kind), (self.dialect.comment or "").encode()
+        mark, comment = self.dialect.mark, (self.dialect.comment or "").encode()
         has_marks = mark is not None and mark.encode() in block
         if not has_marks and not (comment and b"\n" + comment in block):
             end = block.rfind(b"\n") + 1
@@ -177,7 +166,7 @@ class TextFiles:
             np.frombuffer(block, dtype=np.uint8),
             made,
             first,
-            ord(self.dialect.separator_of(self.kind)),
+            ord(self._separator),
             ord(mark) if mark else -1,
             np.array([*comment], dtype=np.uint8),
         )
@@ -200,8 +189,8 @@ class TextFiles:
             block,
             schema={at[one]: pl.Float64 if one in direct else pl.String for one in names},
             columns=[at[one] for one in wanted],
-            separator=self.dialect.separator_of(self.kind),
-            quote_char=mark or None,
+            separator=self._separator,
+            quote_char=mark,
             encoding="utf8-lossy",
             truncate_ragged_lines=True,
             ignore_errors=True,
@@ -275,44 +264,40 @@ def unpacked(file: Path) -> Any:  # noqa: ANN401 -- a file of bytes
 
 
 @contextmanager
-def opened(file: Path, dialect: Dialect) -> Iterator[Lines]:
-    """Open a file while the block runs, without compression and the lines to skip."""
-    with unpacked(file) as held:
-        lines = Lines(held, dialect)
+def opened(file: Path, dialect: Dialect) -> Iterator[Any]:
+    """Open a file in UTF-8, without compression, a byte order mark and the lines to skip."""
+    with unpacked(file) as raw:
+        is_utf8 = dialect.encoding == "utf-8"
+        held = raw if is_utf8 else BufferedReader(_InUTF8(raw, dialect.encoding))
+        if held.peek(len(BOM_UTF8)).startswith(BOM_UTF8):
+            held.read(len(BOM_UTF8))
         for _ in range(dialect.skip_lines):
-            lines.line()
-        yield lines
+            held.readline(LONGEST)
+        yield held
 
 
-class Lines:
-    """The bytes of a file in UTF-8, without a byte order mark."""
+class _InUTF8(RawIOBase):
+    """The bytes of a file of another encoding in UTF-8."""
 
-    def __init__(self, held: IO[bytes], dialect: Dialect) -> None:
-        self._held: Any = held
-        if dialect.encoding != "utf-8":
-            self._held = TextIOWrapper(held, dialect.encoding, errors="replace", newline="\n")
-        self._comment = (dialect.comment or "").encode()
-        self._before = BOM_UTF8
+    def __init__(self, held: IO[bytes], encoding: str) -> None:
+        self._held = TextIOWrapper(held, encoding, errors="replace", newline="\n")
 
-    def first(self) -> bytes:
-        """Return the next line that is no comment, with its end unless it is too long."""
-        line = self.line()
-        while self._comment and line.startswith(self._comment):
-            line = self.line()
-        return line
+    def readable(self) -> bool:
+        return True
 
-    def line(self) -> bytes:
-        """Return the next line, or the beginning of one that is too long."""
-        return self._in_utf8(self._held.readline(LONGEST_HEADER))
+    def readinto(self, buffer: Any) -> int:  # noqa: ANN401 -- any bytes
+        # A character has four bytes at most.
+        part = self._held.read(len(buffer) // 4).encode(errors="replace")
+        buffer[: len(part)] = part
+        return len(part)
 
-    def more(self) -> tuple[bytes, bytes]:
-        """Return the bytes that come next, and those up to the end of a line."""
-        return self._in_utf8(self._held.read(BLOCK)), self.line()
 
-    def _in_utf8(self, part: bytes | str) -> bytes:
-        found = part.encode(errors="replace") if isinstance(part, str) else part
-        before, self._before = self._before, b""
-        return found.removeprefix(before)
+def first_line(held: IO[bytes], dialect: Dialect) -> bytes:
+    """Return the next line that is no comment, or the beginning of one that is too long."""
+    line = held.readline(LONGEST)
+    while dialect.comment is not None and line.startswith(dialect.comment.encode()):
+        line = held.readline(LONGEST)
+    return line
 
 
 def _zstandard() -> Any:  # noqa: ANN401 -- a module
