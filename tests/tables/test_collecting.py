@@ -12,7 +12,6 @@ from dpselect.errors import DataError, ParameterError
 from dpselect.tables.collecting import (
     sum_in_blocks,
     with_codes,
-    with_positions,
 )
 from dpselect.tables.engine import engine_of
 from support.engines import every_engine, held_by
@@ -55,7 +54,7 @@ def test_a_position_is_the_number_of_edges_that_are_reached(engine, edges):
     held = held_by(engine, pl.DataFrame({"v": NUMBERS}))
     numbers = tables.open_table(held).lazy()
     numbers = numbers.select(engine_of(numbers).without_nan("v").alias("found"))
-    query = with_positions(numbers, {"found": edges})
+    query = engine_of(numbers).placed({"found": edges})
     query = query.select(nw.col("found").fill_null(MISSING))
 
     found = tables.counts(tables.collect(query, held, most=len(NUMBERS))["found"])

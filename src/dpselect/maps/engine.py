@@ -19,7 +19,6 @@ from dpselect._optional import nw
 from dpselect.maps.box import RECTANGLES_AT_ONCE, Box, Outside
 from dpselect.maps.counting import Counts
 from dpselect.maps.partition import Partition
-from dpselect.tables.collecting import with_positions
 from dpselect.tables.engine import engine_of
 from dpselect.tables.groups import GROUP
 from dpselect.typing import Indices, Values
@@ -50,7 +49,7 @@ class EngineCounts(Counts):
     def between(self, x_lines: Values, y_lines: Values) -> Indices:
         """Count by one grouping, instead of comparing every point with every rectangle."""
         places = self._points.select("x", "y")
-        cells = with_positions(places, {"x": x_lines, "y": y_lines})
+        cells = engine_of(places).placed({"x": x_lines, "y": y_lines})
         return _counted(cells, "xy", (x_lines.size + 1, y_lines.size + 1))
 
     def _in_regions(self, partition: Partition) -> Values:
@@ -163,7 +162,7 @@ def in_grid(
         else:
             searched[name] = box.lines(axis, np.arange(1, size), size)
             points = points.with_columns(nw.col(coordinate).alias(name))
-    return with_positions(_with_cells(points, box, divided), searched)
+    return engine_of(_with_cells(points, box, divided)).placed(searched)
 
 
 def _with_cells(

@@ -20,7 +20,7 @@ from dpselect.draws.exact.leading_zeros import spans
 from dpselect.errors import ColumnError, DataError, missing_value
 from dpselect.neighbours import Neighbours
 from dpselect.percentiles.candidates import OPEN, Float, Range, starts_of, unclear
-from dpselect.tables.collecting import EDGES_AT_ONCE, with_positions
+from dpselect.tables.collecting import EDGES_AT_ONCE
 from dpselect.tables.columns import NUMBERS, Measure
 from dpselect.tables.engine import engine_of
 from dpselect.tables.groups import GROUP
@@ -371,7 +371,7 @@ def counts_of_groups(
 def _counts_here(rows: nw.LazyFrame[Any], starts: Values, data: object, groups: int) -> Counts:
     """Return what the numbers of groups count at, from parts of rows of polars."""
     place = nw.col(GROUP).cast(nw.Int64) * (starts.size + 1) + nw.col(NUMBER)
-    placed = with_positions(rows, {NUMBER: starts}).select(place.alias("place"))
+    placed = engine_of(rows).placed({NUMBER: starts}).select(place.alias("place"))
     parts = [pl.Series(dtype=pl.Int64)]
     runs = _runs(parts)
 
@@ -457,7 +457,7 @@ def _queries(
         if first + block.size < starts.size:
             below = number < float(block[-1])
             some = some.filter(below if first else below | number.is_null())
-        queries.append(with_positions(some, {NUMBER: block}).with_columns(number + first))
+        queries.append(engine_of(some).placed({NUMBER: block}).with_columns(number + first))
     return queries, np.arange(starts.size + 2)
 
 

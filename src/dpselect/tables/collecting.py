@@ -13,7 +13,7 @@ from dpselect.passes import MOST_SUMS
 from dpselect.tables.engine import Column, Frame, engine_of
 from dpselect.tables.opening import unreadable
 from dpselect.tables.values import objects
-from dpselect.typing import Indices, Values
+from dpselect.typing import Indices
 
 MOST_LISTED = 10_000
 """Values of a column that are compared with; a query of so many takes seconds to make."""
@@ -76,25 +76,6 @@ def sum_in_blocks(
         collect(grouped.agg(*sums[first : first + MOST_SUMS]), data, most=most)
         for first in range(0, len(sums), MOST_SUMS)
     ]
-
-
-def with_positions(
-    table: nw.LazyFrame[Any],
-    edges: Mapping[str, Sequence[float] | Indices | Values],
-) -> nw.LazyFrame[Any]:
-    """Return a table whose numbers are replaced by their positions among ascending edges.
-
-    That is how many edges are at most the number: a binary search, so that a row costs as
-    many comparisons as the number of edges has binary digits.
-
-    Args:
-        table: The rows.
-        edges: The columns to replace, of float64 or null but not NaN, each with its edges.
-            Public, ascending. A null stays null.
-    """
-    if not edges:
-        return table
-    return engine_of(table).placed(edges)
 
 
 def with_codes(

@@ -19,14 +19,7 @@ from dpselect.errors import ColumnError, DataError, ParameterError
 from dpselect.tables.collecting import collect
 from dpselect.tables.dialect import FieldType
 from dpselect.tables.engine import Frame, engine_of
-from dpselect.tables.kinds import (
-    DAY,
-    Kind,
-    Moment,
-    float_type,
-    moment_of,
-    type_name,
-)
+from dpselect.tables.kinds import DAY, Kind, Moment, float_type, moment_of, type_name
 from dpselect.tables.opening import (
     check_columns,
     is_table,
@@ -38,13 +31,12 @@ from dpselect.tables.opening import (
 from dpselect.tables.source import Source
 from dpselect.tables.values import (
     VALUE,
-    as_column,
     as_kinds,
     as_series,
     as_table,
     is_listed,
-    of_array,
     of_series,
+    of_values,
 )
 from dpselect.typing import Values
 
@@ -147,17 +139,10 @@ def numeric_column(data: object, column: str | None = None) -> Values:
         raise ParameterError(
             f"column is for tables, and data is a {type(data).__name__}: leave it out"
         )
-    held = as_column(data, REFUSAL)
-    if isinstance(held, nw.Series):
-        kind = Kind.of(held.dtype)
-        if kind is None or not kind.is_number:
-            raise DataError(
-                f"the values are of type {type_name(held.dtype)}, which is not numeric"
-            )
-        return series_numbers(held)
-    if Kind.of_array(held.dtype) == Kind.TEXT:
+    held = of_values(data, REFUSAL)
+    if held.kind == Kind.TEXT:
         raise DataError(REFUSAL)
-    return of_array(held).numbers()
+    return held.numbers()
 
 
 def series_numbers(series: nw.Series[Any]) -> Values:
@@ -220,10 +205,7 @@ class Measure:
             if column is not None or self.minus is not None:
                 raise ParameterError("`column` and `minus` are for tables: leave them out")
             refusal = f"the values must be {NAMES[self.moment]}, one for each record"
-            rows = as_table(data, refusal)
-            self._held(VALUE, rows.collect_schema()[VALUE], None)
-            found = _in_engine(rows, None, [VALUE], self.moment, 1).collect()
-            return found.get_column(VALUE).to_numpy()
+            return numeric_column(self.of(as_table(data, refusal), VALUE), VALUE)
         if column is None:
             raise no_column_named(data)
         columns = [column] if self.minus is None else [column, self.minus]

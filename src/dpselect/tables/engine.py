@@ -148,7 +148,15 @@ class Engine:
         return self.table.with_columns(value.timestamp("us") // (DAY if moment == "day" else 1))
 
     def placed(self, edges: Edges) -> Any:  # noqa: ANN401 -- a frame of narwhals
-        """Return the table with the positions of numbers among ascending edges."""
+        """Return the table with numbers replaced by their positions among ascending edges.
+
+        That is how many edges are at most the number: a binary search, so that a row costs as
+        many comparisons as the number of edges has binary digits.
+
+        Args:
+            edges: The columns to replace, of float64 or null but not NaN, each with its edges.
+                Public, ascending. A null stays null.
+        """
 
         def position(column: str, ascending: Values) -> pl.Expr:
             def positions(numbers: pl.Series) -> pl.Series:
@@ -376,8 +384,10 @@ class Spark(Remote):
 
         Nested cases would be compiled to a method too long for Java to optimise.
         """
+        if not edges:
+            return self.table
         f, native = self.f, self.native
-        digits = max(len(ascending) for ascending in edges.values()).bit_length()
+        digits = max(map(len, edges.values())).bit_length()
         # Places before and after the edges hold NaN, which Spark orders above all numbers.
         arrays = {
             column: array_of(
@@ -469,10 +479,8 @@ def engine_of(table: Any) -> Engine:  # noqa: ANN401 -- a frame of narwhals
 
 def distinct(rows: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
     """Return the rows that differ; ``unique`` would sort and number those of an engine."""
-    if (engine := engine_of(rows)).f is not None:
-        return nw.from_native(engine.native.distinct())
     names = rows.collect_schema().names()
-    return rows.group_by(*names).agg(nw.len().alias(f"{max(names)} times")).select(*names)
+    return engine_of(rows).grouped(names, f"{max(names)} times").select(*names)
 
 
 def array_of(f: Any, numbers: NDArray[Any]) -> Any:  # noqa: ANN401 -- a Column

@@ -255,10 +255,14 @@ class Groups:
             ParameterError: A group is not of the column's kind.
         """
         columns = self.columns(data)
-        rows = self._opened(data, columns, numeric)
-        rows = rows.drop_nulls(
-            [name for name in rows.collect_schema().names() if name != GROUP]
-        )
+        plain = [*self.by] if self.cap is None else [*self.by, self.cap.user]
+        rows = tables.lazy_columns(data, numeric=list(numeric.values()), plain=plain)
+        types, number = rows.collect_schema(), engine_of(rows).without_nan
+        # At once: a column of the table may be called as another one is here.
+        taken = {name: number(of) for name, of in numeric.items()}
+        if self.cap is not None:
+            taken[USER] = self.cap.persons(types)
+        rows = rows.select(**taken, group=columns.expression(types)).drop_nulls([*taken])
         if placed is not None:
             rows = placed(rows)
         listed = [columns.encode(one) for one in groups if one is not OTHER]
@@ -270,20 +274,6 @@ class Groups:
         if self.cap is not None:
             rows = self.cap.limited(rows, order_by=[GROUP, *numeric])
         return rows.select(GROUP, *numeric)
-
-    def _opened(
-        self, data: object, columns: KeyColumns, numeric: Mapping[str, str]
-    ) -> nw.LazyFrame[Any]:
-        """Return the columns that are read, under their names here."""
-        plain = [*self.by] if self.cap is None else [*self.by, self.cap.user]
-        rows = tables.lazy_columns(data, numeric=list(numeric.values()), plain=plain)
-        types, number = rows.collect_schema(), engine_of(rows).without_nan
-        # At once: a column of the table may be called as another one is here.
-        names = {name: number(of) for name, of in numeric.items()}
-        names[GROUP] = columns.expression(types)
-        if self.cap is not None:
-            names[USER] = self.cap.persons(types)
-        return rows.select(**names)
 
 
 def refuse_missing(data: object, column: str) -> None:

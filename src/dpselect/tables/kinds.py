@@ -40,7 +40,7 @@ ORIGINS: dict[Moment, datetime] = {
 DIGITS = 15
 """Hexadecimal digits of a hash that are an integer below 2^60."""
 
-ABSENT = "-"
+ABSENT = "-1:"
 """Stands for a missing value in the encoded form of a key."""
 
 WHOLE = re.compile("[+-]?[0-9]+")
@@ -62,15 +62,15 @@ class Kind(StrEnum):
     ANYTHING = "anything"
 
     @classmethod
-    def of(cls, dtype: nw.dtypes.DType) -> Kind | None:
-        """Return what a type of narwhals declares, None if neither numbers nor names."""
+    def of(cls, dtype: Any) -> Kind | None:  # noqa: ANN401 -- narwhals' types, and polars'
+        """Return what a type declares, None if neither numbers nor names."""
         if dtype.is_integer():
             return cls.INTEGER
         if dtype.is_float() or dtype.is_decimal():
             return cls.NUMBERS
-        others: dict[Any, Kind] = dict.fromkeys((nw.String, nw.Categorical, nw.Enum), cls.TEXT)
-        others |= {nw.Boolean: cls.BOOLEAN, nw.Date: cls.DATE, nw.Object: cls.ANYTHING}
-        return next((kind for known, kind in others.items() if dtype == known), None)
+        others = dict.fromkeys(("String", "Categorical", "Enum"), cls.TEXT)
+        others |= {"Boolean": cls.BOOLEAN, "Date": cls.DATE, "Object": cls.ANYTHING}
+        return others.get(type(dtype).__name__)
 
     @classmethod
     def of_array(cls, dtype: np.dtype[Any]) -> Kind | None:
@@ -80,7 +80,7 @@ class Kind(StrEnum):
         return cls.DATE if dtype == np.dtype("datetime64[D]") else kinds.get(dtype.kind)
 
     @classmethod
-    def of_names(cls, dtype: nw.dtypes.DType, column: str) -> Kind:
+    def of_names(cls, dtype: Any, column: str) -> Kind:  # noqa: ANN401 -- as of `of`
         """Return what a column of keys, groups or persons holds; text if it declares nothing.
 
         Raises:
@@ -215,13 +215,9 @@ class KeyColumns:
         parts: list[Hashable] = []
         rest = str(key)
         for kind in self.kinds:
-            if rest.startswith(ABSENT):
-                parts.append(None)
-                rest = rest[len(ABSENT) :]
-                continue
             size, _, rest = rest.partition(":")
-            parts.append(kind.decode(rest[: int(size)]))
-            rest = rest[int(size) :]
+            parts.append(None if size == "-1" else kind.decode(rest[: int(size)]))
+            rest = rest[max(int(size), 0) :]
         return parts[0] if len(parts) == 1 else tuple(parts)
 
 
@@ -346,10 +342,9 @@ def float_type(dtype: nw.dtypes.DType) -> np.dtype[Any]:
 
 def moment_of(dtype: nw.dtypes.DType) -> Moment:
     """Return what columns of a type hold: numbers, if no moments."""
-    if dtype == nw.Datetime:
-        return "local time" if getattr(dtype, "time_zone", None) is None else "time"
-    others: dict[Any, Moment] = {nw.Date: "day", nw.Duration: "duration"}
-    return next((held for known, held in others.items() if dtype == known), "number")
+    zone: Moment = "local time" if getattr(dtype, "time_zone", None) is None else "time"
+    held: dict[str, Moment] = {"Datetime": zone, "Date": "day", "Duration": "duration"}
+    return held.get(type(dtype).__name__, "number")
 
 
 def numbers_alone(value: nw.Expr) -> nw.Expr:
@@ -362,12 +357,8 @@ def numbers_alone(value: nw.Expr) -> nw.Expr:
     return nw.when(~value.exp().is_nan()).then(value)
 
 
-def moments(kind: Moment, values: Iterable[object]) -> list[int | None]:
-    """Return days or microseconds of any objects, at most those that 64 bits hold."""
-    return [_count(value, kind) for value in values]
-
-
-def _count(value: object, moment: Moment) -> int | None:
+def moment_in(moment: Moment, value: object) -> int | None:
+    """Return the days or microseconds of any object, at most those that 64 bits hold."""
     try:
         if isinstance(value, np.datetime64 | np.timedelta64):
             unit = "D" if value.dtype.str.endswith("[D]") else "us"

@@ -168,11 +168,16 @@ class PeopleCap:
         if engine_of(rows).is_here:
             chosen = partial(self._chosen, distinct=distinct, in_turn=in_turn)
             return nw.from_native(nw.to_native(rows).map_batches(chosen, slice_pushdown=False))
+        for name, dtype in rows.collect_schema().items():
+            if dtype.is_float():  # to some engines -0.0 is less than 0.0
+                value = nw.col(name)
+                rows = rows.with_columns(
+                    nw.when(value != 0).then(value).otherwise(0.0).alias(name)
+                )
         if distinct:
             rows = distinct_rows(rows)
-        numbered, order = _with_order(rows, order_by)
-        place = (_rank(order).cast(nw.Int64) - 1).alias(_PLACE)
-        numbered = _with_residues(numbered).with_columns(place)
+        place = (_rank(order_by).cast(nw.Int64) - 1).alias(_PLACE)
+        numbered = _with_residues(rows).with_columns(place)
         first, second = WORDS
         i, j, r = map(nw.col, (_FIRST, _SECOND, _PLACE))
         for steps in (
@@ -182,7 +187,7 @@ class PeopleCap:
             {_PLACE: _cube(r + j)},
         ):
             numbered = numbered.with_columns(**steps)
-        number = [order[0], _PLACE] if in_turn else [_PLACE]
+        number = [order_by[0], _PLACE] if in_turn else [_PLACE]
         return numbered.filter(_rank(number) <= self.most).select(USER, *order_by)
 
     def coded(
@@ -191,8 +196,7 @@ class PeopleCap:
         source: object,
         *,
         order_by: Sequence[str],
-        distinct: bool,
-        in_turn: bool,
+        **how: bool,
     ) -> tuple[nw.LazyFrame[Any], dict[str, pl.Series]]:
         """Return the rows that count as codes, which are computed here, once.
 
@@ -200,8 +204,7 @@ class PeopleCap:
             rows: As for ``limited``, of polars.
             source: What rows were made from, to name in an error.
             order_by: As for ``limited``.
-            distinct: Likewise.
-            in_turn: Likewise.
+            **how: ``distinct`` and ``in_turn``, likewise.
 
         Returns:
             The rows, in which those of a person are together; and what the codes of each
@@ -211,14 +214,14 @@ class PeopleCap:
             DataError: Rows cannot be read.
         """
         coded = coded_columns(rows.select(USER, *order_by), source)
-        kept = self._kept([*coded.values()], distinct=distinct, in_turn=in_turn)
+        kept = self._kept([*coded.values()], **how)
         found = nw.from_native(pl.LazyFrame(dict(zip(coded, kept, strict=True))))
         return found, {name: one.values for name, one in coded.items()}
 
-    def _chosen(self, rows: pl.DataFrame, *, distinct: bool, in_turn: bool) -> pl.DataFrame:
+    def _chosen(self, rows: pl.DataFrame, **how: bool) -> pl.DataFrame:
         """Return the rows that count of rows in memory."""
         coded = [*map(Coded.of, rows)]
-        kept = self._kept(coded, distinct=distinct, in_turn=in_turn)
+        kept = self._kept(coded, **how)
         return pl.DataFrame([one.values[codes] for one, codes in zip(coded, kept, strict=True)])
 
     def _kept(self, rows: Sequence[Coded], *, distinct: bool, in_turn: bool) -> list[Indices]:
@@ -258,24 +261,19 @@ class PeopleCap:
         return [persons, *(part[values] for part in parts)]
 
     def of_arrays(
-        self,
-        users: pl.Series,
-        columns: Sequence[NDArray[Any]],
-        *,
-        distinct: bool = False,
+        self, users: pl.Series, columns: Sequence[NDArray[Any]]
     ) -> list[NDArray[Any]]:
         """Return the columns of rows in memory with those rows alone that count.
 
         Args:
             users: Shape ``(n,)``, as ``values.names_of_series`` returns them. Private.
-            columns: Arrays of shape ``(n,)``, by which the rows are ordered and distinguished:
-                numbers without NaN. Private.
-            distinct: Whether equal rows of a person are one.
+            columns: Arrays of shape ``(n,)``, by which the rows are ordered: numbers without
+                NaN. Private.
         """
         named_by = {str(place): column for place, column in enumerate(columns)}
         rows = nw.from_native(pl.LazyFrame({USER: users, **named_by}))
         rows = rows.with_columns(named(nw.col(USER), rows.collect_schema()[USER]))
-        kept = self.limited(rows, order_by=list(named_by), distinct=distinct).collect()
+        kept = self.limited(rows, order_by=list(named_by)).collect()
         return [kept.get_column(name).to_numpy() for name in named_by]
 
 
@@ -367,20 +365,6 @@ def _codes(column: pl.Series) -> Indices:
 
 def _ranks(column: pl.Series) -> Indices:
     return column.rank("dense").to_numpy().astype(np.int64)
-
-
-def _with_order(
-    rows: nw.LazyFrame[Any], order_by: Sequence[str]
-) -> tuple[nw.LazyFrame[Any], list[str]]:
-    """Return rows with what they are ordered by: to some engines -0.0 is less than 0.0."""
-    types = rows.collect_schema()
-    floats = {name: f"{name} in order" for name in order_by if types[name].is_float()}
-    added = {
-        new: nw.when(nw.col(name) != 0).then(nw.col(name)).otherwise(0.0)
-        for name, new in floats.items()
-    }
-    rows = rows.with_columns(**added) if added else rows
-    return rows, [floats.get(name, name) for name in order_by]
 
 
 def _with_residues(rows: Rows) -> Rows:

@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 from dpselect._optional import nw, pl
 from dpselect.errors import ColumnError, DataError
 from dpselect.passes import replaced
-from dpselect.tables.kinds import Kind, Moment, moments, texts, type_name
+from dpselect.tables.kinds import Kind, Moment, moment_in, texts, type_name
 from dpselect.tables.text import in_blocks
 from dpselect.typing import Indices, Values
 
@@ -80,13 +80,8 @@ class ColumnValues:
         if not self.is_typed:
             return [plain_value(value) for value in self.values.tolist()]
         values = self.values.astype(object)
-        values[self.absent()] = None
+        values[np.isnan(self.numbers())] = None
         return list(values)
-
-    def absent(self) -> NDArray[np.bool_]:
-        """Return which of typed values are missing, NaN among them; shape ``(n,)``."""
-        absent: NDArray[np.bool_] = np.isnan(self.values)
-        return absent if self.missing is None else absent | self.missing
 
 
 def of_values(values: object, refusal: str) -> ColumnValues:
@@ -313,7 +308,8 @@ def of_series(series: nw.Series[Any]) -> ColumnValues:
     Raises:
         ColumnError: Its type holds neither numbers nor text.
     """
-    kind, column = kind_of(series), column_of(series)
+    column = column_of(series)
+    kind = kind_of(column)
     if kind != Kind.NUMBERS or column.dtype.is_decimal() or "128" in str(column.dtype):
         return ColumnValues(objects(column), kind)
     missing = None
@@ -324,19 +320,15 @@ def of_series(series: nw.Series[Any]) -> ColumnValues:
     return ColumnValues(column.to_numpy(), kind, missing)
 
 
-def kind_of(series: nw.Series[Any]) -> Kind:
-    """Return what a Series declares of its values, numbers of any type alike; none is read.
+def kind_of(column: pl.Series) -> Kind:
+    """Return what a column declares of its values, numbers of any type alike; none is read.
 
     Raises:
         ColumnError: Its type holds neither numbers nor text.
     """
-    refused = partial(refused_type, series.name, series.dtype)
-    column = replaced(lambda: column_of(series.head(0)), refused)
-    if column.dtype == pl.Null:
-        return Kind.ANYTHING
-    kind = Kind.of(nw.from_native(column, series_only=True).dtype)
+    kind = Kind.ANYTHING if column.dtype == pl.Null else Kind.of(column.dtype)
     if kind is None or kind == Kind.DATE:
-        raise refused()
+        raise refused_type(column.name, column.dtype)
     return Kind.NUMBERS if kind.is_number else kind
 
 
@@ -365,11 +357,15 @@ def as_kinds(table: nw.LazyFrame[Any], kinds: Mapping[str, Kind | Moment]) -> nw
         kinds: Kinds by column, if it is one of objects: texts, numbers or truth values; or
             moments, which become integers.
     """
+    reads: dict[Any, tuple[Callable[[Any], Any], Any]] = {
+        Kind.NUMBERS: (_numbers, pl.Float64),
+        Kind.TEXT: (texts, pl.String),
+        Kind.BOOLEAN: (partial(map, Kind.BOOLEAN.code), pl.Boolean),
+    }
 
     def column(name: str) -> pl.Expr:
         kind: Any = kinds[name]
-        read, held = OF_OBJECTS.get(kind, (partial(moments, kind), "Int64"))
-        dtype = getattr(pl, held)
+        read, dtype = reads.get(kind, (partial(map, partial(moment_in, kind)), pl.Int64))
         return pl.col(name).map_batches(
             lambda given: pl.Series(read(given), dtype=dtype), dtype, is_elementwise=True
         )
@@ -398,7 +394,7 @@ def names_of_series(series: nw.Series[Any]) -> pl.Series:
     column = column_of(series)
     if column.dtype == pl.Object:
         return _of_texts(column)
-    Kind.of_names(nw.from_native(column, series_only=True).dtype, str(series.name))
+    Kind.of_names(column.dtype, str(series.name))
     return column
 
 
@@ -571,10 +567,8 @@ def places_among(edges: Values, numbers: Values) -> Indices:
 def _numbers(values: Iterable[Any]) -> Values:
     given = [*values]
     if set(map(type, given)) <= PLAIN_NUMBERS:
-        try:
+        with suppress(OverflowError):
             return np.array(given, dtype=np.float64)  # the same numbers, 20 times as fast
-        except OverflowError:
-            pass
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return np.array([number(value) for value in given], dtype=np.float64)
@@ -584,15 +578,3 @@ def objects(values: Iterable[object]) -> NDArray[Any]:
     """Return values as an array of objects."""
     listed = list(values)
     return np.fromiter(listed, dtype=object, count=len(listed))
-
-
-def _truths(values: Iterable[object]) -> list[Any]:
-    return [Kind.BOOLEAN.code(value) for value in values]
-
-
-OF_OBJECTS: dict[Any, tuple[Callable[[Any], Any], str]] = {
-    Kind.NUMBERS: (_numbers, "Float64"),
-    Kind.TEXT: (texts, "String"),
-    Kind.BOOLEAN: (_truths, "Boolean"),
-}
-"""How values of no declared type are read as a kind, and the type of polars that holds it."""

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import date, datetime, timedelta
+from datetime import date, datetime
 from decimal import ROUND_FLOOR, Decimal
 from math import isfinite
 from typing import Any, Self, TypeAlias
@@ -21,8 +21,8 @@ from dpselect.errors import ColumnError, ParameterError, no_column, no_field
 from dpselect.tables.dialect import Dialect
 from dpselect.tables.engine import engine_of
 from dpselect.tables.kinds import (
-    ORIGINS,
     Kind,
+    code_of,
     float_type,
     moment_of,
     numbers_alone,
@@ -148,17 +148,12 @@ class Comparison:
     ) -> nw.Expr:
         """Compare exactly, where floats would take large integers for equal."""
         there, sign = ~value.is_null(), self.operator
-        whole = int(literal.to_integral_value(ROUND_FLOOR))
-        if whole != literal:
-            if sign in {"=", "!="}:
-                return there & nw.lit(sign == "!=", nw.Boolean)
-            sign = {"<": "<=", ">=": ">"}.get(sign, sign)
-        low, high = _limits(str(dtype))
-        if not low <= whole <= high:
-            return there & nw.lit(OPERATORS[sign](low, whole), nw.Boolean)
-        # PyArrow takes no integer from 2^63 on.
-        public = nw.lit(whole, dtype) if whole < 2**63 else nw.lit(str(whole)).cast(dtype)
-        return there & OPERATORS[sign](value, public)
+        whole, (low, high) = int(literal.to_integral_value(ROUND_FLOOR)), _limits(str(dtype))
+        if not low <= whole <= high or (whole != literal and sign in {"=", "!="}):
+            # It is the same of all integers of the type.
+            return there & nw.lit(OPERATORS[sign](low, literal), nw.Boolean)
+        sign = sign if whole == literal else {"<": "<=", ">=": ">"}.get(sign, sign)
+        return there & OPERATORS[sign](value, nw.lit(whole, dtype))
 
     def refuse_order_of_texts(self) -> None:
         """Refuse what orders fields of no declared type by a day: their characters would.
@@ -207,19 +202,16 @@ def filtered(
         is_untyped = is_field and one.column not in reads.column_type
         time, compared = _moment(one.literal, dtype), one
         # What is compared is a column beside it where it has to be read first.
-        name = f"number in {one.column}"
-        while name in types:
-            name += "_"
+        name = "".ljust(1 + max(map(len, types)), "_")
         beside = table.with_columns(value.alias(name))
         if dtype == nw.Object:
             beside = as_kinds(beside, {name: KINDS[type(one.literal)]})
         elif is_untyped and isinstance(one.literal, Decimal):
             beside = reads.typed(beside, {name: "number"})
         elif isinstance(time, datetime):
-            zone = moment_of(dtype)
-            beside = engine_of(beside).counted(name, zone)
-            micros = (time - ORIGINS[zone]) // timedelta(microseconds=1)
-            compared = replace(one, literal=Decimal(micros))
+            moment = moment_of(dtype)
+            beside = engine_of(beside).counted(name, moment)
+            compared = replace(one, literal=Decimal(str(code_of(time, moment))))
         else:
             if is_untyped:
                 one.refuse_order_of_texts()

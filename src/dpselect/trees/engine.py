@@ -21,7 +21,6 @@ from dpselect.tables.collecting import (
     counts,
     sum_in_blocks,
     with_codes,
-    with_positions,
 )
 from dpselect.tables.engine import Engine, array_of, engine_of
 from dpselect.tables.kinds import Kind, float_type, rounded
@@ -208,7 +207,7 @@ class EngineCounts(Counts):
                 listed[name] = domain.held(held, repaired=repaired)
             values.append(value.alias(name))
         rows = self._table.lazy().select(*values, **(more or {}))
-        found = with_codes(with_positions(rows, edges), listed)
+        found = with_codes(engine_of(rows).placed(edges), listed)
         repairs = [
             nw.col(name).fill_null(domain.unknown)
             for name, (_, domain) in self._coding.items()

@@ -70,7 +70,9 @@ class Columns:
         """
         held = self.of(name)
         if isinstance(held, nw.Series):
-            return Kind.ANYTHING if name in self.fields else values.kind_of(held)
+            if name in self.fields:
+                return Kind.ANYTHING
+            return values.kind_of(values.column_of(held.head(0)))
         return self.values(name)[0].kind
 
     def values(self, name: str) -> tuple[ColumnValues, Indices | None]:
