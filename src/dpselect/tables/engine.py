@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from dpselect._optional import needed, nw, pl
 from dpselect.errors import ColumnError, DataError
 from dpselect.passes import query, replaced
-from dpselect.tables.kinds import DAY, DIGITS, Kind, Moment, numbers_alone
+from dpselect.tables.kinds import DAY, DIGITS, Moment, numbers_alone
 from dpselect.tables.values import places_among, places_of
 from dpselect.typing import Indices, Values
 
@@ -269,10 +269,8 @@ class Remote(Engine):
         return self.table.with_columns(code(column, listed) for column, listed in goals.items())
 
 
-STORED = {
-    "UUID": 'CAST({} AS VARCHAR) COLLATE "binary"',
-    "TIMESTAMPTZ_NS": "CAST({} AS TIMESTAMPTZ)",
-}
+STORED = dict.fromkeys(("VARCHAR", "ENUM", "UUID"), 'CAST({} AS VARCHAR) COLLATE "binary"')
+STORED["TIMESTAMPTZ_NS"] = "CAST({} AS TIMESTAMPTZ)"
 """How texts of DuckDB are read, and types that narwhals has not."""
 
 
@@ -282,15 +280,10 @@ class DuckDB(Remote):
     forgets = True
 
     def compared(self) -> Any:  # noqa: ANN401 -- a frame of narwhals
-        known = self.table.collect_schema()
         # Beside that of a column there may be one of the connection, which no type shows.
-        kinds = {
-            name: "UUID" if Kind.of(known[name]) == Kind.TEXT else str(kind)
-            for name, kind in zip(self.native.columns, self.native.types, strict=True)
-        }
-        return self._replaced(
-            {one: STORED[kinds[one]] for one in kinds if kinds[one] in STORED}
-        )
+        kinds = [str(kind).partition("(")[0] for kind in self.native.types]
+        stored = zip(self.native.columns, map(STORED.get, kinds), strict=True)
+        return self._replaced({name: sql for name, sql in stored if sql is not None})
 
     def hashed(self, column: str) -> Any:  # noqa: ANN401 -- a frame of narwhals
         return self._replaced({column: f"('0x' || substr(md5({{}}), 1, {DIGITS}))::BIGINT"})
