@@ -130,7 +130,7 @@ ROWS = [
     RECORDS("holds neither numbers", DataError, values=np.array(["2020-01-01"], dtype="M8[D]")),
     RECORDS("must be a .csv, .tsv, .parquet,", DataError, values="stays.xls"),
     RECORDS("must be a frame", DataError, values={"secret": 1}),
-    RECORDS("of type String, which is not numeric", DataError, values=pl.Series(["secret"])),
+    RECORDS("of type text", DataError, values=pl.Series(["secret"])),
     RANK("form", form="smooth"),
     RANK("candidates", candidates=Each([[], [nan], [inf, 1], [[1, 2]], ["a"], [2**53 + 1]])),
     RANK("neighbours", NeighboursError, neighbours=Each([dp.Neighbours.EDGE, None, "nobody"])),

@@ -141,7 +141,7 @@ def numeric_column(data: object, column: str | None = None) -> Values:
         )
     held = of_values(data, REFUSAL)
     if held.kind == Kind.TEXT:
-        raise DataError(REFUSAL)
+        raise DataError(f"{REFUSAL}, and are of type text")
     return held.numbers()
 
 
