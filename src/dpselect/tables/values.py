@@ -476,7 +476,7 @@ def refused_type(column: str, dtype: object) -> ColumnError:
     """Return the error for a column of a type that holds neither numbers nor text."""
     named = f"column {column!r} is" if column else "the values are"
     return ColumnError(
-        f"{named} of type {type_name(dtype)}, which are neither numbers nor text: cast them"
+        f"{named} of type {type_name(dtype)}: a column must hold numbers or text; cast it there"
     )
 
 
