@@ -20,14 +20,12 @@ from dpselect.budget import (
     zcdp as zcdp,
 )
 from dpselect.budget.entry import (
+    rho_of_pure as rho_of_pure,
     source_name as source_name,
 )
 from dpselect.budget.ledger import (
     connected as connected,
     not_ours as not_ours,
-)
-from dpselect.budget.entry import (
-    rho_of_pure as rho_of_pure,
 )
 from dpselect.budget.left_out import (
     WithoutBudget as WithoutBudget,

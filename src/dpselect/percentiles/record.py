@@ -30,6 +30,9 @@ from dpselect.sensitivity import GlobalSensitivity, Sensitivity, weighted_sum
 from dpselect.tables.values import listed
 from dpselect.typing import OnInvalid, Values
 
+OF_THE_OBJECTIVE = ("p", "upper", "horizon", "missing_as", "on_invalid")
+"""Fields of the query that its objective is made of."""
+
 APART = 1 / 64
 """Share of the global sensitivity in that of the default. Among values of 0 and ``upper`` alone
 a shifted score by the local one can tie the record at the percentile with the farthest."""
@@ -293,11 +296,11 @@ class PercentileRecord(Query[Release[Any]]):
 
     def predicted(self) -> dict[str, object]:
         """Return what the bound on the error needs, or that it says nothing."""
-        of_one = replace(self, records=self.records or 1).plan.error
+        error: Any = replace(self, records=self.records or 1).plan.error
         known: dict[str, object] = {}
         if self.records is None:
             known[f"error in {self.column}"] = "give `records`, their number, to have it"
-        if of_one is not None and of_one.says_nothing:
+        if error.says_nothing:
             known["beware"] = (
                 "the error can be the whole range at this epsilon; Percentiles, or dpselect "
                 "percentile, releases a value, which is far closer"
@@ -348,19 +351,16 @@ class _RecordDesign(Design[Release[Any]]):
 
     def check(self, data: object) -> None:
         self._check_order(data)
-        if (column := checked_column(data, self.query.column)) is None:
-            return
-        plain = [] if self.query.label is None else [self.query.label]
-        records = tables.count_records(data, numeric=[column], plain=plain)
-        if records == 0:
-            raise no_records()
-        self._check_number(records)
+        if (column := checked_column(data, self.query.column)) is not None:
+            plain = [] if self.query.label is None else [self.query.label]
+            tables.check_columns(data, numeric=[column], plain=plain)
 
     def prepare(self, data: object) -> Callable[[Plan], Release[Any]]:
         self._check_order(data)
         values, labels = self._read(data)
         objective = _objective(self.query, values, labels)
-        self._check_number(values.size)
+        if self.query.records not in {None, values.size}:
+            raise PublicClaimError("the data have another number of records than `records`")
         return released(objective.candidates, self.draw.prepare(objective, 1))
 
     def _read(self, data: object) -> tuple[Values, list[Hashable] | None]:
@@ -379,27 +379,14 @@ class _RecordDesign(Design[Release[Any]]):
                 "release a value with Percentiles"
             )
 
-    def _check_number(self, records: int) -> None:
-        if self.query.records not in {None, records}:
-            raise PublicClaimError("the data have another number of records than `records`")
-
 
 def _objective(
     query: PercentileRecord, values: Values, labels: list[Hashable] | None = None
 ) -> Objective:
-    made = percentile(
-        values,
-        p=query.p,
-        upper=query.upper,
-        labels=labels,
-        horizon=query.horizon,
-        missing_as=query.missing_as,
-        on_invalid=query.on_invalid,
-    )
+    asked: Any = {name: getattr(query, name) for name in OF_THE_OBJECTIVE}
+    made = percentile(values, labels=labels, **asked)
     if query.mechanism is not None:
         return made
     whole = GlobalSensitivity(made.sensitivity.bound, Neighbours.SUBSTITUTE)
     apart = weighted_sum([made.sensitivity, whole], [1 - APART, APART])
-    return Objective(
-        made.scores, apart, candidates=made.candidates, highest=0.0, direction=made.direction
-    )
+    return replace(made, sensitivity=apart)
