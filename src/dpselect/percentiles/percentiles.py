@@ -215,9 +215,10 @@ class Percentiles(Query[PercentileRelease]):
         percents, points = checked_percents(self.p), self._points(unit)
         epsilon = left = validation.positive("epsilon", self.epsilon)
         intervals = refined = None
-        if self.interval is None and self.interval_share is not None:
-            raise ParameterError("`interval_share` is for intervals: say by `interval` which")
-        if self.interval is not None:
+        if self.interval is None:
+            why = "is for intervals: say by `interval` which"
+            validation.left_out(self, "interval_share", why=why)
+        else:
             share = float(SHARE) if self.interval_share is None else self.interval_share
             part = epsilon * validation.share("interval_share", share)
             intervals = Intervals(percents, points, records, part, self.interval)

@@ -9,6 +9,7 @@ from typing import Any
 
 from dpselect.release import Release
 from dpselect.tables.groups import OTHER, columns_of_groups
+from dpselect.tables.kinds import checked_names
 from dpselect.writing import as_text
 
 TOO_FEW = "too few rows"
@@ -46,8 +47,8 @@ class PercentileRelease(Release[Any]):
         of groups the least and the largest (``dpselect.percentiles.prediction``). Beside an
         interval, and of noise alone, there is none.
         """
-        asked: Any = self.plan.query
-        known = {"values": asked.ends_early, "rows": self._rows_said}
+        asked = self.query
+        known: dict[str, object] = {"values": asked.ends_early, "rows": self._rows_said}
         if self.groups is None and asked.upper is not None and asked.upper in self.answer:
             hidden = ", and so does a 100th percentile that noise hides" * (100 in self.p)
             known["range"] = f"values above {as_text(asked.upper)} count as it{hidden}"
@@ -57,10 +58,10 @@ class PercentileRelease(Release[Any]):
 
             numbers = dict.fromkeys((max(min(usable), 1), max(usable)))
             known["likely error"] = expected(asked, numbers)
-        said = {name: one for name, one in known.items() if one is not None} | super().facts
+        known |= super().facts
         if not usable:  # no value is printed, nor what it would mean
-            said |= {"interval": None, "range": None, "warning": MORE}
-        return {name: one for name, one in said.items() if one is not None}
+            known |= {"interval": None, "range": None, "warning": MORE}
+        return {name: one for name, one in known.items() if one is not None}
 
     def __str__(self) -> str:
         chosen = "" if self.chosen is None else f"\nchosen: {self.chosen}"
@@ -68,8 +69,7 @@ class PercentileRelease(Release[Any]):
 
     @property
     def _method(self) -> Any:  # noqa: ANN401 -- that of a query of percentiles
-        asked: Any = self.plan.query
-        return asked.each.method
+        return self.query.each.method
 
     @property
     def usable(self) -> tuple[bool, ...]:
@@ -128,51 +128,45 @@ class PercentileRelease(Release[Any]):
     @property
     def _name(self) -> str:
         """The column of the values."""
-        column = self.arguments.get("column")
-        return "value" if column in {None, "p"} else str(column)
+        return "value" if self.query.column in {None, "p"} else str(self.query.column)
 
-    def table(self) -> dict[str, list[Any]]:
+    def table(self, other: str | None = OTHER) -> dict[str, list[Any]]:
         """Return groups, if there are any, percentiles and values as columns, and the rest.
 
         The rest are the ends of intervals, whether a value is usable, and the noisy number of
         records of its group.
-        """
-        return self._rows(OTHER)
 
-    def _rows(self, other: str | None) -> dict[str, list[Any]]:
-        groups = (None,) if self.groups is None else self.groups
+        Args:
+            other: Stands for the group of all others.
+        """
         values: Any = [self.answer] if self.groups is None else [of for _, of in self.answer]
         columns: dict[str, list[Any]] = {
-            "p": list(self.p) * len(groups),
+            "p": list(self.p) * len(values),
             self._name: [one for of_group in values for one in of_group],
         }
         columns |= self.ends() | {"usable": list(self.usable)}
         if self.groups is None:
             return columns
         columns["records"] = [one for one in self._numbers for _ in self.p]
-        by: Any = self.arguments["by"]
-        listed = [by] if isinstance(by, str) else list(by)
-        names = tuple(f"group {one}" if one in columns else str(one) for one in listed)
-        return (
-            columns_of_groups(names, [one for one in groups for _ in self.p], other=other)
-            | columns
-        )
+        by = checked_names(self.query.by, "by")
+        names = tuple(f"group {one}" if one in columns else one for one in by)
+        groups = [one for one in self.groups for _ in self.p]
+        return columns_of_groups(names, groups, other=other) | columns
 
     def shown(self) -> dict[str, list[Any]]:
         """Return the table with each interval beside its value, and a line for each group."""
-        table, times = self._rows("(other)"), len(self.p)
-        values, low, high, usable = (
-            table.pop(name, []) for name in (self._name, "low", "high", "usable")
-        )
-        if low:
-            asked: Any = self.plan.query
-            said = [
-                WHOLE if ends == asked.each.ends else " to ".join(map(as_text, ends))
-                for ends in zip(low, high, strict=True)
-            ]
-            values = [f"{as_text(one)} ({of})" for one, of in zip(values, said, strict=True)]
-        pairs = zip(values, usable, strict=True)
-        values = [as_text(one) if fine else TOO_FEW for one, fine in pairs]
+        table, times = self.table("(other)"), len(self.p)
+        values = [*map(as_text, table.pop(self._name))]
+        if self.interval is not None:
+            del table["low"], table["high"]
+            whole = self.query.each.ends
+            said = (
+                WHOLE if ends == whole else " to ".join(map(as_text, ends))
+                for ends in self.interval
+            )
+            values = [f"{one} ({of})" for one, of in zip(values, said, strict=True)]
+        pairs = zip(values, table.pop("usable"), strict=True)
+        values = [one if fine else TOO_FEW for one, fine in pairs]
         if self.groups is None:
             return table | {self._name: values}
         del table["p"]
