@@ -161,12 +161,15 @@ class Records:
         """
         data = self.measured(data) if tables.is_table(data) else data
         persons = [] if self.users is None else [self.users.user]
-        if self.column and are_in_header(data, numeric=[self.column], plain=persons):
+        numeric = [] if self.column is None or self.are_public else [self.column]
+        if numeric and are_in_header(data, numeric=numeric, plain=persons):
             return  # as float64
         if (column := checked_column(data, self.column)) is not None:
             tables.check_columns(data, numeric=[column])
             if self.users is not None:
                 self.users.check(data)
+            elif self.are_public and tables.count_records(data, numeric=[column]) == 0:
+                raise no_records()
             checked_type(tables.declared_float(data, column), column, points)
 
     def counted(self, data: object, points: Values | Range) -> Counts:

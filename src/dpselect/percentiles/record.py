@@ -353,14 +353,13 @@ class _RecordDesign(Design[Release[Any]]):
         self._check_order(data)
         if (column := checked_column(data, self.query.column)) is not None:
             plain = [] if self.query.label is None else [self.query.label]
-            tables.check_columns(data, numeric=[column], plain=plain)
+            self._check_number(tables.count_records(data, numeric=[column], plain=plain))
 
     def prepare(self, data: object) -> Callable[[Plan], Release[Any]]:
         self._check_order(data)
         values, labels = self._read(data)
         objective = _objective(self.query, values, labels)
-        if self.query.records not in {None, values.size}:
-            raise PublicClaimError("the data have another number of records than `records`")
+        self._check_number(values.size)
         return released(objective.candidates, self.draw.prepare(objective, 1))
 
     def _read(self, data: object) -> tuple[Values, list[Hashable] | None]:
@@ -378,6 +377,12 @@ class _RecordDesign(Design[Release[Any]]):
                 "rows of Spark have no order, so they have no row numbers: give `label`, or "
                 "release a value with Percentiles"
             )
+
+    def _check_number(self, records: int) -> None:
+        if records == 0:
+            raise no_records()
+        if self.query.records not in {None, records}:
+            raise PublicClaimError("the data have another number of records than `records`")
 
 
 def _objective(
