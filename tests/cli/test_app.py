@@ -4,7 +4,7 @@ import subprocess
 import sys
 from functools import cache
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 
 import pytest
 
@@ -139,6 +139,13 @@ def test_an_interrupt_is_not_a_crash(run, failing):
     ran = run("fails")
 
     assert (ran.code, ran.error) == (130, "dpselect: interrupted\n")
+
+
+def test_without_docstrings_there_is_no_program(run, monkeypatch):
+    """Of which its help is made."""
+    monkeypatch.setattr(sys, "flags", SimpleNamespace(optimize=2))
+
+    assert run("--help").code == 2
 
 
 def test_the_version_is_printed(run):

@@ -120,6 +120,10 @@ def test_parallel_and_directed_edges_of_a_file_are_one_edge(tmp_path):
     path.write_text(f"graph [ directed 1 {nodes} {edges} ]", encoding="utf-8")
 
     assert degrees(path, 3) == degrees(path, ["Zö0", "Zö1", "Zö2"]) == [1, 1, 0]
+    assert degrees(path, [2, 1, 0, 7]) == [0, 1, 1, 0]
+    path.write_text(path.read_text("utf-8").replace("Zö1", "Zö0"), "utf-8")
+    with refused(error=DataError):
+        degrees(path, ["Zö0", "Zö2"])
 
 
 @pytest.mark.parametrize("ending", ["graphml", "gml", "net", "mtx"])

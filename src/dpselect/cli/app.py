@@ -119,6 +119,8 @@ def main(arguments: list[str] | None = None) -> None:
     # What other packages log may hold private values, as their warnings may.
     logging.basicConfig(handlers=[logging.NullHandler()])
     try:
+        if sys.flags.optimize > 1:
+            _complain("Python -OO keeps no help: run it without, or with PYTHONOPTIMIZE=1", 2)
         # Without arguments the help is printed, which is all that there is to say.
         code = typer.main.get_command(app)(args=given or ["--help"], standalone_mode=False)
         sys.stdout.flush()

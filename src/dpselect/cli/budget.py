@@ -167,6 +167,8 @@ def report(ledger: Path, *, out: Path) -> None:
 
     shown = Budget.open(ledger)
     output.check_outputs({"out": out}, ledger)
+    if out.suffix.lower() not in {".html", ".htm"}:
+        raise ParameterError("`out` must be a page such as report.html")
     tables = words.long_tables(shown)
     files = {at: f"{out.stem}-{at}.csv" for at in tables}
     with output.writing(out, "a page such as report.html"):

@@ -237,10 +237,11 @@ def check_outputs(given: Mapping[str, Any], *read: str | Path | Source | None) -
             if not isinstance(out, Path):
                 continue
             where = Path(realpath(out))
-            there = where if where.exists() else where.parent
-            # Of a file that is there itself, else of its folder.
-            if there.is_dir() == where.exists() or not os.access(there, os.W_OK):
-                raise _no_folder(out, "a file")
+            with writing(out, "a file"):
+                is_new = not where.exists()
+                where.open("ab").close()
+                if is_new:
+                    where.unlink()
             if identity(out) in taken:
                 raise ParameterError(f"`{name}` would replace a file that is read, {out}")
             taken.add(identity(out))

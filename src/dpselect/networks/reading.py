@@ -288,31 +288,36 @@ def pairs_of_file(path: Path, nodes: Sequence[Hashable]) -> object:
     networkx: Any = needed("networkx", extra="formats")
     if kind in {".net", ".mtx"} and isinstance(nodes, range):
         note(f"a {NAMES[kind]} file, which counts from 1: its first node is the id 0")
-    try:
-        return READERS[kind](networkx, path, nodes)
-    except Exception:  # noqa: BLE001 -- readers quote what they could not read
-        refusal = DataError(f"{path} cannot be read: it must be a complete {NAMES[kind]} file")
-    raise refusal
+    refusal = DataError(
+        f"{path} cannot be read: it must be a complete {NAMES[kind]} file, in UTF-8"
+    )
+    return replaced(lambda: READERS[kind](networkx, path, nodes), lambda: refusal)
 
 
 def _graphml(networkx: Any, path: Path, nodes: Sequence[Hashable]) -> object:  # noqa: ANN401
-    """Return edges by the ids of their ends; or by their names, which igraph writes beside."""
     graph = networkx.read_graphml(path, force_multigraph=True)
     if isinstance(nodes, range):
         return [[end.removeprefix("n") for end in ends[:2]] for ends in graph.edges]
-    known = {*nodes}
-    names = {
-        one: one if one in known else held.get("name", held.get("label", one))
-        for one, held in graph.nodes(data=True)
-    }
-    return [[names[end] for end in ends[:2]] for ends in graph.edges]
+    return _by_names(graph, nodes)
 
 
 def _gml(networkx: Any, path: Path, nodes: Sequence[Hashable]) -> object:  # noqa: ANN401
     # Without this a parallel edge would refuse the file.
     text = re.sub(r"\bmultigraph\s+[01]\b", "", _text(path))
     text = re.sub(r"\bgraph\s*\[", "graph [\nmultigraph 1\n", text, count=1)
-    return networkx.parse_gml(text, label="id" if isinstance(nodes, range) else "label").edges()
+    graph = networkx.parse_gml(text, label="id")
+    return graph.edges() if isinstance(nodes, range) else _by_names(graph, nodes)
+
+
+def _by_names(graph: Any, nodes: Sequence[Hashable]) -> object:  # noqa: ANN401 -- of networkx
+    """Return edges by the labels or names of their ends that are listed, else by their ids."""
+    known, names = {*map(str, nodes)}, {}
+    for one, held in graph.nodes(data=True):
+        beside = (str(held.get(key)) for key in ("label", "name"))
+        names[one] = next((name for name in beside if name in known), str(one))
+    if len({*names.values()}) < len(names):
+        raise DataError("two nodes of the file have one name: give nodes by their ids")
+    return [(names[end[0]], names[end[1]]) for end in graph.edges]
 
 
 def _pajek(_: Any, path: Path, nodes: Sequence[Hashable]) -> object:  # noqa: ANN401
