@@ -80,7 +80,7 @@ def run(
     if out is not None:
         answers.save(request, found, budget, out)
     if as_json:
-        content = json.loads(answers.to_json(request, found))
+        content = answers.to_dict(request, found)
         output.print_json({**content, "remaining_budget": budget.remaining})
         return
     for name, release in found.items():

@@ -52,28 +52,20 @@ def write(release: Release[Any], path: Path) -> None:
     needed("polars", extra="standard")
     import polars as pl
 
-    suffix, shown = path.suffix.lower(), release.shown()
+    suffix, shown, frame = path.suffix.lower(), release.shown(), release.to_frame()
+    for name, kind in frame.schema.items():
+        if kind == pl.Object or (suffix == ".csv" and kind.is_nested()):
+            texts = [json.dumps(one, default=str) for one in frame[name].to_list()]
+            frame = frame.with_columns(pl.Series(name, texts))
     if suffix == ".xlsx":
         pl.DataFrame(shown, strict=False).write_excel(path)
-        return
-    if suffix == ".tex":
+    elif suffix == ".tex":
         rows = zip(*([name, *values] for name, values in shown.items()), strict=True)
         head, *lines = [" & ".join(map(_for_tex, row)) + r" \\" for row in rows]
         begin, end = rf"\begin{{tabular}}{{{'l' * len(shown)}}}", r"\end{tabular}"
         whole = [begin, r"\toprule", head, r"\midrule", *lines, r"\bottomrule", end, ""]
         path.write_text("\n".join(whole), encoding="utf-8")
-        return
-    frame = release.to_frame()
-    odd = [
-        name
-        for name, kind in frame.schema.items()
-        if kind == pl.Object or (suffix == ".csv" and kind.is_nested())
-    ]
-    frame = frame.with_columns(
-        pl.Series(name, [json.dumps(one, default=str) for one in frame[name].to_list()])
-        for name in odd
-    )
-    if suffix == ".csv":
+    elif suffix == ".csv":
         for_csv(frame).write_csv(path)
     else:
         frame.write_parquet(path)
@@ -103,44 +95,33 @@ def save(
 ) -> None:
     """Write ``answers.json``, a CSV and a Parquet file for each answer, and ``report.html``.
 
+    The report is that of the budget, after a page with the file and its SHA-256.
+
     Raises:
         MissingDependencyError: polars is not installed.
     """
     for name, release in answers.items():
         for suffix in (".csv", ".parquet"):
             write(release, folder / f"{name}{suffix}")
-    (folder / "answers.json").write_text(to_json(request, answers), encoding="utf-8")
-    files = {one.entry: f"{name}.csv" for name, one in answers.items() if one.entry}
-    page = html(request, budget, files)
-    (folder / "report.html").write_text(page, encoding="utf-8")
-
-
-def to_json(request: Request, answers: Mapping[str, Release[Any]]) -> str:
-    """Return all answers with their plans as one JSON object."""
-    path = request.document.path
-    content = {
-        "request": None if path is None else path.name,
-        "sha256": request.sha256,
-        "source": str(request.source),
-        "answers": {name: release.to_dict() for name, release in answers.items()},
-    }
-    return json.dumps(content, default=str, indent=2)
-
-
-def html(request: Request, budget: Budget, files: Mapping[int, str]) -> str:
-    """Return the report of a budget, after a page with the file and its SHA-256.
-
-    Args:
-        request: The request.
-        budget: What it was charged to.
-        files: Files with the whole answer, by the number of the entry.
-    """
-    path = request.document.path
-    name = "request" if path is None else path.name
+    content = json.dumps(to_dict(request, answers), default=str, indent=2)
+    (folder / "answers.json").write_text(content, encoding="utf-8")
+    name = request.document.name or "request"
     first = [
         f'<section class="request"><h1>Request: {escape(name)}</h1>',
         f"<small>SHA-256 of the file: {request.sha256}</small>",
         f"<pre>{escape(request.document.text)}</pre></section>",
     ]
-    ledger = budget.path.name if budget.path is not None else name
-    return words.html(budget, name=ledger, first="\n".join(first), whole=files)
+    ledger = name if budget.path is None else budget.path.name
+    files = {one.entry: f"{name}.csv" for name, one in answers.items() if one.entry}
+    page = words.html(budget, name=ledger, first="\n".join(first), whole=files)
+    (folder / "report.html").write_text(page, encoding="utf-8")
+
+
+def to_dict(request: Request, answers: Mapping[str, Release[Any]]) -> dict[str, Any]:
+    """Return all answers with their plans as values that JSON can hold, or texts."""
+    return {
+        "request": request.document.name,
+        "sha256": request.sha256,
+        "source": str(request.source),
+        "answers": {name: release.to_dict() for name, release in answers.items()},
+    }

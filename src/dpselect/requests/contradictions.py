@@ -22,6 +22,12 @@ from dpselect.errors import LedgerError, PublicClaimError
 WAIT = 1e6
 """Seconds to wait for one's turn, while another reads."""
 
+TOLD = (
+    "the data contradict a claim of the policy: nothing that rests on it is answered until the "
+    "curator has looked at it"
+)
+"""All that is told of a contradiction."""
+
 
 def file_of(ledger: Path) -> Path:
     """Return the file of the contradictions of the policies of a ledger."""
@@ -46,37 +52,28 @@ def kept(ledger: Path | None, claims: Mapping[str, object], **asked: str) -> Ite
     if claims and ledger is None:
         raise LedgerError("claims need a `ledger`, beside which a contradiction is kept")
     with _opened(ledger) if claims and ledger else nullcontext() as file:
-        if file is not None and any(
-            name in claims and claims[name] == value for name, value in _read(file)
-        ):
-            raise _contradicted()
+        if file and any(one in claims.items() for one in _read(file)):
+            raise PublicClaimError(TOLD)
         try:
             yield
         except PublicClaimError as error:
-            if file is not None:
+            if file:
                 time = datetime.now(UTC).isoformat(timespec="seconds")
                 for name in [one for one in error.arguments if one in claims] or claims:
                     found = {"claim": name, "value": claims[name], "time": time, **asked}
                     file.write(json.dumps(found) + "\n")
                 file.flush()
                 os.fsync(file.fileno())
-            raise _contradicted() from None
+            raise PublicClaimError(TOLD) from None
 
 
 def _read(file: TextIOWrapper) -> list[tuple[str, object]]:
     """Return the claims in the lines of a file, with the values that were contradicted."""
     try:
         found = map(json.loads, filter(str.strip, file))
-        return [(one["claim"], one["value"]) for one in found]
+        return [(str(one["claim"]), one["value"]) for one in found]
     except (ValueError, TypeError, KeyError):
         raise LedgerError(f"{file.name} has a line that is no contradiction") from None
-
-
-def _contradicted() -> PublicClaimError:
-    return PublicClaimError(
-        "the data contradict a claim of the policy: nothing that rests on it is answered until "
-        "the curator has looked at it"
-    )
 
 
 @contextmanager
@@ -86,10 +83,8 @@ def _opened(ledger: Path) -> Iterator[TextIOWrapper]:
     guard = path.with_name(f"{path.name}.lock")
     try:
         for one in (path, guard):
-            is_new = not one.exists()
             one.touch()
-            if is_new:
-                share_rights(ledger, one)
+            share_rights(ledger, one)
         with (
             closing(sqlite3.connect(guard, timeout=WAIT, isolation_level=None)) as lock,
             path.open("r+", encoding="utf-8") as file,

@@ -6,10 +6,10 @@ import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import fields
+from dataclasses import dataclass, field, fields
 from functools import cache
 from pathlib import Path
-from typing import Any, Self, TypeAlias, get_args, get_origin, get_type_hints
+from typing import Any, Self, TypeAlias, get_args, get_type_hints
 
 from dpselect._optional import stated
 from dpselect.errors import DPSelectError, ParameterError, nearest, possible
@@ -23,16 +23,13 @@ from dpselect.writing import members
 Keys: TypeAlias = tuple[str | int, ...]
 """Where a value is: names of tables and keys, and positions in lists of tables."""
 
+_KINDS = {tuple: list[str], bool: bool, int: int, dict: Mapping}
+
 OF_DATA: dict[str, Any] = {
-    "path": str,
-    **dict.fromkeys(DEFAULTS, str),
-    "missing": list[str],
-    "strip": bool,
-    "skip_lines": int,
-    "header": object,
-    "column_type": Mapping,
+    **dict.fromkeys(("path", "version", "engine", "master"), str),
     "where": list[str],
-    **dict.fromkeys(("version", "engine", "master"), str),
+    **{name: _KINDS.get(type(usual), str) for name, usual in DEFAULTS.items()},
+    "header": object,
 }
 """What the keys of [data] hold."""
 
@@ -68,11 +65,8 @@ OF_POLICIES: dict[str, dict[str, Any]] = {
     "person.shares": {"*": float},
     "columns": {"*": Mapping},
     "columns.*": dict.fromkeys((*ENDS, "candidates"), object),
-    "claims": {"*": object},
 }
 """The keys of each table of a policy; those of [claims] are fields of queries."""
-
-FORMS = {"a request": OF_REQUESTS, "a policy": OF_POLICIES}
 
 OURS = (
     *("ID3Tree", "Keys", "Map", "PercentileRecord", "Percentiles"),
@@ -100,22 +94,20 @@ CURES = {
 }
 """What is meant by errors of TOML."""
 
-_PLACE = re.compile(r"(?P<what>.*) \(at (?:line (?P<line>\d+).*|end of document)\)", re.DOTALL)
 
-
+@dataclass(frozen=True)
 class Document:
     """Tables of TOML, from a text or from a program.
 
-    Args:
+    Attributes:
         values: The tables.
         text: What they were read from; empty if they were not.
         path: The file, by which errors name it; None if there is none.
     """
 
-    def __init__(
-        self, values: Mapping[str, Any], *, text: str = "", path: Path | None = None
-    ) -> None:
-        self.values, self.text, self.path = dict(values), text, path
+    values: Mapping[str, Any]
+    text: str = ""
+    path: Path | None = None
 
     @classmethod
     def read(cls, path: str | Path) -> Self:
@@ -132,11 +124,14 @@ class Document:
         except RecursionError:
             raise ParameterError(f"{file}: its values are nested too deeply") from None
         except tomllib.TOMLDecodeError as error:
-            found = _PLACE.fullmatch(str(error))
-            what = found["what"] if found else str(error)
-            what += CURES.get(what, "")
-            line = (found and found["line"]) or text.count("\n") + 1
-            raise ParameterError(f"{file}:{line}: {what}") from None
+            what, _, place = str(error).rpartition(" (at ")
+            [line, *_] = re.findall("[0-9]+", place) or [text.count("\n") + 1]
+            raise ParameterError(f"{file}:{line}: {what}{CURES.get(what, '')}") from None
+
+    @property
+    def name(self) -> str | None:
+        """The name of the file, if there is one."""
+        return None if self.path is None else self.path.name
 
     def located(self, path: str, engine: str = "memory") -> str:
         """Return a path in the document as seen from here; of a table of Spark its name."""
@@ -149,7 +144,9 @@ class Document:
 
     def read_as(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Return the fields of a request or a policy that its tables state alike."""
-        data = values["data"]
+        data = values.get("data", {})
+        if "path" not in data:
+            raise ParameterError("[data] needs the `path` of the table")
         path = self.located(data["path"], data.get("engine", "memory"))
         stated = {name: data[name] for name in ("where", *READING) if name in data}
         given = {name: data[name] for name in ("engine", "master", "version") if name in data}
@@ -195,22 +192,38 @@ class Document:
         return f"{begin}:" if begin else ""
 
 
+@dataclass(frozen=True, kw_only=True)
+class Form:
+    """What requests and policies state alike."""
+
+    source: Source
+    engine: str = "memory"
+    master: str | None = None
+    version: str = ""
+    ledger: Path | None = None
+    document: Document = field(default_factory=lambda: Document({}), repr=False, compare=False)
+
+
+def tables_of(form: str) -> Mapping[str, Mapping[str, Any]]:
+    """Return what the tables of a request or a policy hold, by their names."""
+    if form == "a request":
+        return OF_REQUESTS
+    return {**OF_POLICIES, "claims": {name: kind for name, (kind, _) in claims_known().items()}}
+
+
 def check_keys(document: Document, form: str) -> None:
     """Raise unless tables hold known keys alone, and each what it can hold.
 
     Args:
         document: What holds them.
-        form: What it should be, one of ``FORMS``.
+        form: What it should be, ``"a request"`` or ``"a policy"``.
 
     Raises:
         ParameterError: A key is unknown, or a value is of a wrong type.
     """
-    for table, keys in FORMS[form].items():
+    for table, known in tables_of(form).items():
         for parts, values in _named(document.values, table.split(".") if table else []):
             where = f"[{'.'.join(parts)}]" if parts else "the file"
-            known = keys
-            if table == "claims":
-                known = {name: kind for name, (kind, _) in claims_known().items()}
             for key, value in values.items():
                 with document.naming(*parts, key):
                     kind = known.get(key) or known.get("*")
@@ -235,15 +248,13 @@ def _named(values: Mapping[str, Any], parts: Sequence[str]) -> Iterator[tuple[An
 
 def place_of(key: str, form: str, *, in_query: bool = False) -> str:
     """Return the end of a message that says where a key belongs, if there is a place for it."""
-    [other] = FORMS.keys() - {form}
+    other = "a policy" if form == "a request" else "a request"
     places: dict[str, Iterable[str]] = {
         f"[{name.replace('*', 'NAME')}]" if name else "the lines above [data]": keys
-        for name, keys in FORMS[form].items()
+        for name, keys in tables_of(form).items()
     }
-    places[other] = FORMS[other][""].keys() - FORMS[form][""].keys()
-    if form == "a policy":
-        places["[claims]"] = claims_known()
-    elif not in_query:
+    places[other] = tables_of(other)[""].keys() - tables_of(form)[""].keys()
+    if form == "a request" and not in_query:
         places["[[queries]]"] = {
             name for title in titles() for name in fields_of(query_of(title))
         }
@@ -288,10 +299,8 @@ def claims_known() -> Mapping[str, tuple[Any, Claim]]:
 
 def _is(value: object, kind: Any) -> bool:  # noqa: ANN401 -- a type
     """Return whether a value is of a type; integers are numbers, and truth values none."""
-    if get_origin(kind) is list:
-        return isinstance(value, list | tuple) and all(
-            _is(one, get_args(kind)[0]) for one in value
-        )
+    if inside := get_args(kind):
+        return isinstance(value, list | tuple) and all(_is(one, *inside) for one in value)
     if isinstance(value, bool):
         return kind in {bool, object}
     return isinstance(value, (int, float) if kind is float else kind)

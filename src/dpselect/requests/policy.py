@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf
 from pathlib import Path
-from typing import Annotated, Any, Self, TypeGuard, get_args
+from typing import Annotated, Any, Self, TypeGuard
 
 from dpselect import validation, writing
 from dpselect._numbers import exact
@@ -14,11 +14,12 @@ from dpselect.budget import Budget
 from dpselect.budget.totals import Period
 from dpselect.errors import ParameterError, PolicyError
 from dpselect.neighbours import NeighboursLike
-from dpselect.percentiles.candidates import ENDS, Quantity, Unit, quantity
+from dpselect.percentiles.candidates import ENDS, Quantity, Unit, typed
 from dpselect.query import ANYTHING, NOTHING, Claim, Columns, Query, Released, claims_of
 from dpselect.requests.document import (
     READING,
     Document,
+    Form,
     anywhere,
     check_keys,
     claims_known,
@@ -26,20 +27,20 @@ from dpselect.requests.document import (
     query_of,
     titles,
 )
-from dpselect.tables import Source
 from dpselect.tables.groups import listed_groups
 from dpselect.tables.kinds import checked_names
 from dpselect.tables.lists import lines_of
 
-NEEDED = (("data", "path"), ("unit", "neighbours"), ("release", "epsilon"))
-"""Keys of every policy."""
+NEEDED = (("unit", "neighbours"), ("release", "epsilon"))
+"""Keys of every policy, beside the path of its table."""
 
-QUANTITIES = (int, *get_args(Quantity))
-"""Types of what bounds a column."""
+
+def _asked(name: str, given: Any) -> tuple[str, ...]:  # noqa: ANN401 -- checked here
+    return tuple(validation.one_of(name, one, titles()) for one in given)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Policy:
+class Policy(Form):
     """Limits of the requests of one data set; public.
 
     A policy is read from a file in TOML:
@@ -113,29 +114,18 @@ class Policy:
         NeighboursError: There is no such relation.
     """
 
-    source: Source
-    engine: str = "memory"
-    master: str | None = None
-    version: str = ""
-    ledger: Path | None = None
     user: str | None = None
     max_per_user: int | None = None
-    queries: tuple[str, ...] = field(default_factory=lambda: tuple(titles()))
+    queries: Annotated[tuple[str, ...], _asked] = field(default_factory=lambda: tuple(titles()))
     columns: Mapping[str, Released] | None = None
     claims: Mapping[str, Any] | None = None
     epsilon: Annotated[float, validation.positive]
     delta: Annotated[float, validation.numbers(0, 1)] = 0.0
     most_values: Annotated[int, validation.integers(1)] = writing.MOST_VALUES
     neighbours: NeighboursLike
-    document: Document = field(default_factory=lambda: Document({}), repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        if unknown := [name for name in self.queries if name not in titles()]:
-            raise ParameterError(
-                f"`queries` has {unknown[0]!r}; those of a table are {', '.join(titles())}"
-            )
-        relation = validation.neighbours(self.neighbours)
-        validation.keep_checked(self, neighbours=relation, queries=tuple(self.queries))
+        validation.keep_checked(self, neighbours=validation.neighbours(self.neighbours))
 
     @classmethod
     def read(cls, path: str | Path) -> Self:
@@ -166,9 +156,8 @@ class Policy:
             if key not in document.table(table):
                 with document.naming(table):
                     raise ParameterError(f"a policy needs `{key}` in [{table}]")
-        given = {**document.table("unit"), **values["release"]}
         with document.naming("data"):
-            given |= document.read_as(values)
+            given = {**document.table("unit"), **values["release"], **document.read_as(values)}
         if "columns" in values:
             columns = values["columns"].items()
             given["columns"] = {name: _column(document, name, one) for name, one in columns}
@@ -192,14 +181,14 @@ class Policy:
             ParameterError: There is no ``ledger`` or ``epsilon``, or it grants what cannot be.
             LedgerError: The ledger at ``path`` has other totals.
         """
-        person = {**self.document.table("person")}
+        whom = {"neighbours": self.neighbours, "protects": self.user}
+        person: dict[str, Any] = {**self.document.table("person"), **whom}
         for name, is_there in (("ledger", self.ledger), ("epsilon", "epsilon" in person)):
             if not is_there:
                 raise ParameterError(f"[person] needs `{name}`: else it limits nothing")
         length, unit = person.pop("period", None), person.pop("period_unit", None)
         period = None if length is None and unit is None else Period(length, unit)
-        whom: dict[str, Any] = {"neighbours": self.neighbours, "protects": self.user}
-        return Budget(**person, **whom, period=period, path=path)
+        return Budget(**person, period=period, path=path)
 
     def budget(self) -> Budget:
         """Return the ledger of the policy, with what ``[person]`` grants; made if not there.
@@ -216,19 +205,11 @@ class Policy:
 
         Args:
             document: The request, whose keys are known and of their types.
-
-        Raises:
-            PolicyError: It says how the table is written.
         """
         asked, rows = dict(document.values), document.table("data")
-        with document.naming("data"):
-            for name in READING:  # lines to skip, say, would make a person's record the header
-                said = f"`{name}` is the policy's to state"
-                self._must(name not in rows, said, f"[data] {name}")
         data = {**self.document.table("data"), **rows}
-        engine, path = data.get("engine", "memory"), str(self.source)
-        if "path" in rows:
-            path = document.located(data["path"], engine)
+        engine = data.get("engine", "memory")
+        path = document.located(data["path"], engine) if "path" in rows else str(self.source)
         # What is compared with the policy is what is read: a pattern with `..` could be both.
         data["path"] = anywhere(path, engine)
         data["where"] = tuple(dict.fromkeys((*self.source.where, *data.get("where", ()))))
@@ -243,10 +224,11 @@ class Policy:
 
     def _filled(self, table: Mapping[str, Any]) -> dict[str, Any]:
         """Return the table of a query with the bounds and candidates of its columns."""
-        limits, name, column = self.columns or {}, table.get("query"), table.get("column")
-        if name not in titles():
-            return dict(table)  # it is refused where the query is made
-        kind = query_of(name)
+        limits, column, kind = (
+            self.columns or {},
+            table.get("column"),
+            query_of(table.get("query")),
+        )
         held, claimed = fields_of(kind), claims_of(kind)
         more: dict[str, Any] = {}
         if isinstance(column, str):
@@ -261,7 +243,7 @@ class Policy:
                 more |= {"lower": known.low, "upper": known.high, "step": known.step}
         by: Any = table.get("by")
         names = [by] if isinstance(by, str) else by if isinstance(by, list) else []
-        lists = {one: limits[one].listed for one in names if one in limits}
+        lists = {one: limits[one].listed for one in map(str, names) if one in limits}
         if names and len(lists) == len(names) and None not in lists.values():
             more["groups"] = lists[by] if isinstance(by, str) else lists
         axes = [limits.get(str(table.get(axis)), Released()) for axis in ("x", "y")]
@@ -285,11 +267,12 @@ class Policy:
         with given("data"):
             same = anywhere(str(source)) == anywhere(str(self.source))
             must(same, f"`path` must be '{self.source}'", "[data] path")
-            for name in READING:
+            for name in READING:  # lines to skip, say, would make a person's record the header
                 same = getattr(source, name) == getattr(self.source, name)
+                same &= name not in request.document.table("data")
                 must(same, f"`{name}` is the policy's to state", f"[data] {name}")
-            said = f"`master` must be {self.master!r}"
-            must(request.master == self.master, said, "[data] master")
+            same = request.master == self.master
+            must(same, "`master` is the policy's to state", "[data] master")
             for one in self.source.where:
                 must(one in source.where, f"`where` must have {one!r}", "[data] where")
             for compared in source.comparisons:
@@ -346,10 +329,11 @@ class Policy:
         claims = claims_of(kind).items()
         return {name for name, one in claims if one.can_fail or self.claims is not None}
 
-    def resting(self, query: Query[Any]) -> dict[str, Any]:
-        """Return the claims that a query rests on and data can contradict, as plain values."""
+    def resting(self, *queries: Query[Any]) -> dict[str, Any]:
+        """Return the claims that queries rest on and data can contradict, as plain values."""
         return {
             name: writing.readable(value)
+            for query in queries
             for name, claim in claims_of(type(query)).items()
             if claim.can_fail and (value := getattr(query, name)) not in claim.nothing
         }
@@ -365,9 +349,8 @@ class Policy:
             PolicyError: It does not.
         """
         if not is_within:
-            path = self.document.path
-            where = "" if path is None else f", {path.name}"
-            raise PolicyError(f"{said} (policy {clause}{where})")
+            where = ", ".join(filter(None, [clause, self.document.name]))
+            raise PolicyError(f"{said} (policy {where})")
 
 
 def columns_of(query: Query[Any]) -> Columns:
@@ -382,10 +365,8 @@ def columns_of(query: Query[Any]) -> Columns:
     listed: Any = listed_groups(names, groups)
     parts = zip(*([one] if len(names) == 1 else one for one in listed or ()), strict=True)
     of_parts = [Released(listed=tuple(dict.fromkeys(part))) for part in parts]
-    more = list(zip(names, of_parts or [ANYTHING] * len(names), strict=True))
-    if user is not None:
-        more.append((user, NOTHING))
-    return (*query.reads(), *more)
+    more = zip(names, of_parts or [ANYTHING] * len(names), strict=True)
+    return (*query.reads(), *more, *([] if user is None else [(user, NOTHING)]))
 
 
 def _takes_max_degree(metric: object) -> bool:
@@ -417,7 +398,12 @@ def _column(document: Document, name: str, table: Mapping[str, Any]) -> Released
         listed = table.get("candidates")
         if isinstance(listed, str):
             listed = lines_of(document.located(listed), "a list of one value per line")
-        low, high, step = (_end(name, table.get(name)) for name in ENDS)
+        ends: dict[str, Any] = typed({one: table.get(one) for one in ENDS})
+        for end, value in ends.items():
+            if value is not None and not _is_quantity(value):
+                said = "must be a number, a date, a time, or a duration such as 1d"
+                raise ParameterError(f"`{end}` {said}")
+        low, high, step = ends.values()
         if listed is not None and not isinstance(listed, list | tuple):
             raise ParameterError("`candidates` must be a list, or a file of one per line")
         if listed is not None and len(table) > 1:
@@ -432,15 +418,7 @@ def _column(document: Document, name: str, table: Mapping[str, Any]) -> Released
 
 
 def _is_quantity(value: object) -> TypeGuard[Quantity]:
-    return isinstance(value, QUANTITIES) and not isinstance(value, bool)
-
-
-def _end(name: str, given: object) -> Quantity | None:
-    """Return an end or a step of [columns]; durations are texts, such as 1d."""
-    found = quantity(name, given) if isinstance(given, str) else given
-    if found is None or _is_quantity(found):
-        return found
-    raise ParameterError(f"`{name}` must be a number, a date, a time, or a duration such as 1d")
+    return isinstance(value, int | Quantity) and not isinstance(value, bool)
 
 
 def _wider(column: str, asked: Released, limit: Released | None) -> str:
@@ -467,25 +445,20 @@ def _outside(column: str, asked: Released, limit: Released, numbers: Sequence[Qu
     ends = [one for one in (limit.low, limit.high) if one is not None]
     try:
         unit = Unit.of([*ends, *numbers], limit.step)
-        own = None if asked.step is None else exact(unit.span(asked.step))
     except (ParameterError, TypeError):
         return f"{column!r} is limited in another unit"
     low = -inf if limit.low is None else unit.coded(limit.low)
     high = inf if limit.high is None else unit.coded(limit.high)
     for one in numbers:
         if not low <= unit.coded(one) <= high:
-            return f"{_shown(one)} is outside of the bounds of {column!r}"
+            return f"{writing.as_text(one)} is outside of the bounds of {column!r}"
     if limit.step is None:
         return ""
     distances = [exact(unit.coded(one)) - exact(low) for one in numbers]
     if asked.listed is None:
         # What is binned has no step, and no number of it is released.
-        distances = [] if own is None else [distances[0], own]
+        distances = [distances[0], exact(unit.span(asked.step))] if asked.step else []
     if any(distance % exact(unit.span(limit.step)) != 0 for distance in distances):
-        step, first = _shown(limit.step), _shown(limit.low)
+        step, first = writing.as_text(limit.step), writing.as_text(limit.low)
         return f"numbers of {column!r} must be whole steps of {step} from {first}"
     return ""
-
-
-def _shown(value: object) -> str:
-    return f"{value:g}" if isinstance(value, int | float) else str(value)

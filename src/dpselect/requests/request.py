@@ -15,6 +15,7 @@ from dpselect import validation, writing
 from dpselect.budget import Budget
 from dpselect.budget.entry import source_name
 from dpselect.errors import ColumnError, LedgerError, NeighboursError, ParameterError
+from dpselect.percentiles.candidates import typed
 from dpselect.plan import Plan, sequential_plan
 from dpselect.query import Query, run
 from dpselect.release import Release
@@ -22,6 +23,7 @@ from dpselect.requests import contradictions
 from dpselect.requests.document import (
     READING,
     Document,
+    Form,
     check_keys,
     fields_of,
     place_of,
@@ -34,9 +36,6 @@ from dpselect.tables.opening import checked_engine, held
 PolicyLike: TypeAlias = Policy | str | Path | None
 """A policy, its file, or none."""
 
-OF_A_QUERY = ("query", "name")
-"""Other keys of a query's table."""
-
 MOST_QUERIES = 500
 """Queries of a request; each takes up to ten milliseconds to plan and to check."""
 
@@ -44,7 +43,7 @@ _NAME = re.compile(r"[\w-]{1,60}")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Request:
+class Request(Form):
     """Queries of one table, with its path and the ledger that they are charged to; public.
 
     A request is read from a file in TOML, or made of the same tables by a program:
@@ -107,15 +106,9 @@ class Request:
     """
 
     queries: Mapping[str, Query[Any]]
-    source: Source
-    engine: str = "memory"
-    master: str | None = None
-    ledger: Path | None = None
-    version: str = ""
     note: str = ""
     analyst: str = ""
     policy: Policy | None = field(default=None, repr=False, compare=False)
-    document: Document = field(default_factory=lambda: Document({}), repr=False, compare=False)
 
     def __post_init__(self) -> None:
         for at, name in enumerate(self.queries):
@@ -158,15 +151,12 @@ class Request:
         with document.naming():
             limits = _policy(document, policy)
         values = document.values if limits is None else limits.filled(document)
-        data, unit = values.get("data", {}), values.get("unit", {})
+        unit = values.get("unit", {})
         queries: dict[str, Query[Any]] = {}
         most = writing.MOST_VALUES if limits is None else limits.most_values
         with document.naming("queries"):
             asked = values.get("queries", ())
-            if len(asked) > MOST_QUERIES:
-                raise ParameterError(
-                    f"a request holds at most {MOST_QUERIES:,} `queries`, not {len(asked):,}"
-                )
+            validation.at_least("queries", len(asked), 1, MOST_QUERIES)
             writing.check_size(asked, most)
         for at, table in enumerate(asked):
             with document.naming("queries", at):
@@ -175,11 +165,6 @@ class Request:
                 name = table.get("name") or _free_name(type(query).__name__, queries)
                 _check_name(name, queries)
                 queries[name] = query
-        with document.naming():
-            if "path" not in data:
-                raise ParameterError("a request needs the `path` of its table in [data]")
-            if not queries:
-                raise ParameterError("a request needs a query, in [[queries]]")
         with document.naming("data"):
             request = cls(queries=queries, policy=limits, **document.read_as(values))
         if limits is not None:
@@ -213,11 +198,10 @@ class Request:
             LedgerError: There is no ledger at that path, or its totals are not those of the
                 policy.
         """
-        path, source, plan = self.document.path, str(self.source), self.plan
-        file = "" if path is None else f"{path.name}, SHA-256 {self.sha256}"
-        own, named = self.policy, self.document
-        if own is not None and "ledger" not in named.values:
-            named = own.document
+        name, source, plan = self.document.name, str(self.source), self.plan
+        file = "" if name is None else f"{name}, SHA-256 {self.sha256}"
+        own, asked = self.policy, self.document
+        named = asked if own is None or "ledger" in asked.values else own.document
         with named.naming("ledger"):
             if self.ledger is None:
                 whom: dict[str, Any] = {"neighbours": plan.neighbours, "protects": plan.user}
@@ -278,9 +262,7 @@ class Request:
         if self.policy is None:
             yield
             return
-        claims: dict[str, Any] = {}
-        for query in queries:
-            claims |= self.policy.resting(query)
+        claims = self.policy.resting(*queries)
         if self.policy.ledger is not None and self.source.is_csv:
             claims |= {name: writing.readable(getattr(self.source, name)) for name in READING}
         asked = {"analyst": self.analyst, "query": ", ".join(one.plan.name for one in queries)}
@@ -313,15 +295,12 @@ def _query(table: Mapping[str, Any], unit: Mapping[str, Any], most: int) -> Quer
     kind = query_of(table.get("query"))
     known = fields_of(kind)
     given = {name: value for name, value in unit.items() if name in known}
-    given |= {name: value for name, value in table.items() if name not in OF_A_QUERY}
+    given |= {name: value for name, value in table.items() if name not in {"query", "name"}}
     for name in given:
         if name not in known and (place := place_of(name, "a request", in_query=True)):
             title = validation.one(kind.__name__)
             raise ParameterError(f"`{name}` is no field of {title}{place}")
-    if kind.__name__ == "Percentiles":
-        from dpselect.percentiles.candidates import typed
-
-        # TOML has days and times, and no durations.
+    if kind.__name__ == "Percentiles":  # TOML has days and times, and no durations
         given = typed(given)
     query: Query[Any] = Query.from_dict({"query": table["query"], **given}, most_values=most)
     columns_of(query)
@@ -346,9 +325,7 @@ def _policy(document: Document, given: PolicyLike) -> Policy | None:
     path = None if named is None else Path(document.located(named))
     wanted = path if given is None else given
     policy = Policy.read(wanted) if isinstance(wanted, str | Path) else wanted
-    if path is None or policy is None:
-        return policy
-    if path.resolve() != (policy.document.path or Path()).resolve():
+    if path and policy and path.resolve() != (policy.document.path or Path()).resolve():
         raise ParameterError("`policy` is another one than that which was given")
     return policy
 
