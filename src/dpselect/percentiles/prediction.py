@@ -39,8 +39,8 @@ MOST_RECORDS = 100_000
 WIDTHS = 5
 """Simulated intervals of each shape."""
 
-LEAST, MOST, AT_ONCE = 60, 300, 2**17
-"""Simulated releases of each shape: at least, at most, and how many candidates in all."""
+RELEASES = 80
+"""Simulated releases of each shape: the third largest error of so many is the stated one."""
 
 GRID: Values = np.linspace(0, 1, 2_001)
 """Shares of the range."""
@@ -67,13 +67,22 @@ class Simulated(Draws):
     def first_above(
         self, queries: Runs, threshold: int, scales: tuple[float, float]
     ) -> Indices:
-        (late, noise), dense = scales, np.asarray(queries)
-        noisy = threshold + self._geometric(late, (len(dense), 1))
-        # Further below no query is above: the probability is below 1e-17.
-        near = np.flatnonzero(dense.max(axis=0, initial=-threshold) >= threshold - 40 * noise)
-        above = dense[:, near] + self._geometric(noise, (len(dense), near.size)) >= noisy
-        stops = np.append(near, -1)[np.where(above.any(axis=1), above.argmax(axis=1), -1)]
-        return np.where(stops < 0, queries.end, stops)
+        (late, noise), row, first = scales, queries.row, queries.first
+        noisy = threshold + self._geometric(late, queries.end.shape)
+        # Values grow in a row: behind a run that is above without noise none decides. Further
+        # below no query is above: the probability is below 1e-17.
+        sure = queries.value - queries.lowered.max() >= noisy[row]
+        is_last = np.append(row[1:] != row[:-1], True)
+        near = queries.value >= threshold - 40 * noise
+        near[1:] &= is_last[:-1] | ~sure[:-1]
+        sizes = np.where(is_last, queries.end[row], np.append(first[1:], 0)) - first
+        run, place = spans(first[near], sizes[near].clip(0))
+        row, gaps = row[near][run], queries.lowered[place] - queries.value[near][run]
+        above = np.flatnonzero(self._geometric(noise, place.shape) >= noisy[row] + gaps)
+        rows, stops = np.unique(row[above], return_index=True)
+        found = queries.end.copy()
+        found[rows] = place[above[stops]]
+        return found
 
     def laplace(self, counts: Indices, scale: float) -> Indices:
         shape = counts.shape
@@ -223,6 +232,5 @@ def _errors(design: PercentilesDesign, shaped: Iterable[Shaped], probability: fl
 
 def simulated(method: AfterCount, counts: Counts, rng: np.random.Generator) -> Values:
     """Return simulated values, shape ``(times, m)``, from the counts of one group."""
-    times = int(np.clip(AT_ONCE // method.points.size, LEAST, MOST))
-    copies, by = counts.some(np.zeros(times, dtype=np.int64)), Simulated(rng)
+    copies, by = counts.some(np.zeros(RELEASES, dtype=np.int64)), Simulated(rng)
     return method.draw(copies, by.laplace(copies.numbers, method.scale), by)
