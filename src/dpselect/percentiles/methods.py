@@ -88,7 +88,7 @@ class Asked(Generic[Points]):
         [p] = self.percents
         return p
 
-    @property
+    @cached_property
     def scale(self) -> float:
         """Scale of the noise on counts that do not overlap."""
         return scale_for(self.epsilon, self.records.changed)

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 MOST_RECORDS = 100_000
 """Assumed records, at most: of more the error in ranks is the same, in units no larger."""
 
-WIDTHS = 5
+WIDTHS = 3
 """Simulated intervals of each shape."""
 
 RELEASES = 80
