@@ -54,3 +54,11 @@ class Neighbours(Enum):
 
 NeighboursLike: TypeAlias = Neighbours | Literal["add-remove", "substitute", "edge", "swap"]
 """A relation, or its name as the command line has it."""
+
+RECORDS = {
+    Neighbours.ADD_REMOVE: "row",
+    Neighbours.SUBSTITUTE: "row",
+    Neighbours.EDGE: "edge",
+    Neighbours.SWAP: "member",
+}
+"""Name of a record under each relation."""

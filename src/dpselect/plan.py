@@ -18,9 +18,8 @@ from dpselect import passes, validation, writing
 from dpselect._numbers import exact
 from dpselect.budget import words
 from dpselect.budget.entry import Entry, Kept, rho_of_pure
-from dpselect.budget.totals import RECORDS
 from dpselect.errors import BudgetError, NeighboursError, ParameterError
-from dpselect.neighbours import Neighbours
+from dpselect.neighbours import RECORDS, Neighbours
 from dpselect.writing import summary
 
 if TYPE_CHECKING:

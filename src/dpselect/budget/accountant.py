@@ -16,18 +16,9 @@ from dpselect.budget import words
 from dpselect.budget.entry import Entry, Kept, Origin, Question, grouped, priced, text
 from dpselect.budget.ledger import Ledger
 from dpselect.budget.store import Entries, Memory, State
-from dpselect.budget.totals import (
-    RECORDS,
-    Composition,
-    Period,
-    Persons,
-    Pot,
-    Sums,
-    Totals,
-    part,
-)
+from dpselect.budget.totals import Composition, Period, Persons, Pot, Sums, Totals, part
 from dpselect.errors import BudgetError, InsufficientBudgetError
-from dpselect.neighbours import Neighbours, NeighboursLike
+from dpselect.neighbours import RECORDS, Neighbours, NeighboursLike
 from dpselect.passes import stated_rows
 
 Decision: TypeAlias = tuple[str, Sums, list[tuple[Entry, Sums]]]

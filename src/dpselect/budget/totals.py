@@ -82,15 +82,7 @@ from dpselect._numbers import exact, floor
 from dpselect.budget import zcdp
 from dpselect.budget.entry import Entry
 from dpselect.errors import InsufficientBudgetError, NeighboursError, ParameterError
-from dpselect.neighbours import Neighbours, NeighboursLike
-
-RECORDS = {
-    Neighbours.ADD_REMOVE: "row",
-    Neighbours.SUBSTITUTE: "row",
-    Neighbours.EDGE: "edge",
-    Neighbours.SWAP: "member",
-}
-"""Name of a record under each relation."""
+from dpselect.neighbours import RECORDS, Neighbours, NeighboursLike
 
 Composition: TypeAlias = Literal["sum", "zcdp", "either"]
 """Composition of spends."""

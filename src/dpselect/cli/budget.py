@@ -13,6 +13,7 @@ import typer
 from dpselect.cli import output
 from dpselect.cli.help import add, argument, command, parameter, shared
 from dpselect.errors import ParameterError
+from dpselect.neighbours import RECORDS
 from dpselect.writing import documented, once
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ def budget(file: Path, entry: int | None, *, create: bool, as_json: bool, **term
 
 def _granted(terms: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments of a budget."""
-    from dpselect.budget.totals import RECORDS, Period, Persons
+    from dpselect.budget.totals import Period, Persons
 
     made = dict(terms)
     if (rows := made.pop("rows_per_person", None)) is not None:

@@ -20,10 +20,10 @@ from typing import TYPE_CHECKING, Any
 
 from dpselect import writing as written
 from dpselect._optional import needed
-from dpselect.budget.totals import RECORDS
 from dpselect.cli import options
 from dpselect.cli.help import flag
 from dpselect.errors import InsufficientBudgetError, ParameterError
+from dpselect.neighbours import RECORDS
 from dpselect.passes import stated_rows
 from dpselect.plan import remaining_after
 

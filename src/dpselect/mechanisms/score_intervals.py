@@ -26,13 +26,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import ceil, log1p
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dpselect import validation
 from dpselect._numbers import least
-from dpselect.draws.sequence import Noise
 from dpselect.errors import ParameterError
+
+if TYPE_CHECKING:
+    from dpselect.draws.sequence import Noise
 
 MOST = 0.999999
 """The largest probability of an interval."""
