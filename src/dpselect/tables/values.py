@@ -242,8 +242,9 @@ def column_of(series: nw.Series[Any]) -> pl.Series:
         return pl.Series(name, listed(series), dtype=pl.Object)
     if of_categories in {"str", "string"}:
         every = column_of(nw.from_native(stated.categories.to_series(), series_only=True))
-        codes = pl.Series(held.cat.codes.to_numpy(), dtype=pl.Int64)
-        return every.cast(pl.Categorical)[codes.set(codes < 0, None)].alias(name)
+        # That of a missing value is -1, which no unsigned integer is: it becomes null.
+        codes = pl.Series(held.cat.codes.to_numpy()).cast(pl.UInt32, strict=False)
+        return every.cast(pl.Categorical).gather(codes).alias(name)
     kind = Kind.of(series.dtype)
     if kind in {Kind.INTEGER, Kind.BOOLEAN} and not series.implementation.is_pyarrow():
         # A null would turn all integers into floats.
