@@ -19,7 +19,8 @@ from dpselect.objective import Objective
 from dpselect.percentiles import candidates
 from dpselect.percentiles.candidates import Range
 from dpselect.percentiles.choice import Refined
-from dpselect.percentiles.sparse_vector import InParts, Part
+from dpselect.percentiles.reading import Counts
+from dpselect.percentiles.sparse_vector import Part
 from dpselect.subsets import reading as statuses
 from dpselect.tables import groups
 from dpselect.tables.kinds import KeyColumns
@@ -171,7 +172,7 @@ PLANTED = {
     "percentiles listed": (candidates, "_halfway", at_or_below),
     "percentiles several": (Range, "places", by_a_float_division),
     "percentiles several, all types": (Part, "wanted", from_the_lower_end),
-    "percentiles by group": (InParts, "in_no_part", of_all_parts),
+    "percentiles by group": (Counts, "between", of_all_parts),
     "percentiles one, all types": (Refined, "draw", unrefined),
     "keys top, any key of columns": (KeyColumns, "_encoded", missing_is_a_part),
     "percentiles groups released first": (groups.Groups, "_opened", no_group_is_dropped),

@@ -39,20 +39,21 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from itertools import accumulate
-from math import ceil, exp, log
-from typing import NamedTuple, TypeAlias
+from math import ceil, log
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpselect.budget.entry import rho_of_pure
+from dpselect.draws.sequence import DiscreteLaplace
 from dpselect.mechanisms.score_intervals import checked_interval
 from dpselect.percentiles.candidates import Range
 from dpselect.percentiles.methods import EXACT, Asked, Draws
 from dpselect.percentiles.objectives import exact_fraction
 from dpselect.percentiles.reading import Counts
 from dpselect.plan import Spend
-from dpselect.typing import Indices, Probabilities, Values
+from dpselect.typing import Indices, Values
 
 Ends: TypeAlias = tuple[tuple[float, float], ...]
 """The lower and the upper end of each interval."""
@@ -126,31 +127,21 @@ class Intervals(Asked[Values | Range]):
             released: Positions of the values; around each are the cuts that it is tested at.
             candidates: How many there are.
         """
-        sums = [*accumulate(noisy, initial=0)]
+        sums, most = [*accumulate(noisy)], (1 - self.probability) / 2 - ROUNDING
         for p, at in zip(self.percents, released, strict=True):
-            own = {cut: cuts.index(cut) for cut in cuts_around([at], candidates)}
-            part = exact_fraction(p)
-            whole, share = part.denominator, part.numerator
-            differences = [whole * held - share * sums[-1] for held in sums[1:-1]]
-            low, high = 0, candidates - 1
+            own, part = cuts_around([at], candidates), exact_fraction(p)
+            whole, share, ends = part.denominator, part.numerator, [0, candidates - 1]
             # From the lower record on, a(n - 1) and a part of a record are before a cut, and
             # before the higher one up to 1 + a(n - 1) less this part.
-            for cut, place in own.items():
-                units = 1 - share - differences[place]
-                if self._may_be_noise(units, part, place, len(cuts)):
-                    break
-                low = cut // 2
-            for cut, place in reversed(own.items()):
-                units = 1 - whole + share + differences[place]
-                if self._may_be_noise(units, part, place, len(cuts)):
-                    break
-                high = cut // 2
-            yield low, high
-
-    def _may_be_noise(self, units: int, part: Fraction, place: int, cuts: int) -> bool:
-        """Return whether noise alone may move the ranks at a cut by so many units."""
-        most = (1 - self.probability) / 2 - ROUNDING
-        return noise_tail(self.scale, part, place + 1, cuts - place).at(units) > most
+            for side, sign, least in ((0, -1, 1 - share), (1, 1, 1 - whole + share)):
+                for cut in own[::-sign]:
+                    place = cuts.index(cut)
+                    units = least + sign * (whole * sums[place] - share * sums[-1])
+                    tail = noise_tail(self.scale, part, place + 1, len(cuts) - place)
+                    if tail(units) > most:  # noise alone may move the ranks so far
+                        break
+                    ends[side] = cut // 2
+            yield ends[0], ends[1]
 
 
 def cuts_around(released: Iterable[int], candidates: int) -> list[int]:
@@ -174,25 +165,11 @@ def cuts_around(released: Iterable[int], candidates: int) -> list[int]:
     return sorted(cut for cut in cuts if 0 < cut < 2 * candidates - 1)
 
 
-class Tail(NamedTuple):
-    """The upper tail of a symmetric sum; public."""
-
-    grid: int
-    """Units between two values."""
-
-    beyond: Probabilities
-    """The probability of the smallest value or more, of the next or more, and so on."""
-
-    def at(self, units: int) -> float:
-        """Return at least the probability of so many units or more."""
-        place = -(-units // self.grid) + self.beyond.size // 2
-        # Beyond the last value there is what the transform leaves out.
-        return float(self.beyond[min(max(place, 0), self.beyond.size - 1)])
-
-
 @lru_cache(maxsize=512)
-def noise_tail(scale: float, part: Fraction, before: int, after: int) -> Tail:
+def noise_tail(scale: float, part: Fraction, before: int, after: int) -> Callable[[int], float]:
     """Return the tail of the noise of a cut, in units of one over the denominator of a part.
+
+    It is at least the probability of so many units or more; the noise is symmetric.
 
     Args:
         scale: Scale of the noise on each count.
@@ -212,7 +189,14 @@ def noise_tail(scale: float, part: Fraction, before: int, after: int) -> Tail:
     transform = _transform(scale, low, grid, size) ** before
     transform *= _transform(scale, high, grid, size) ** after
     law = np.fft.fftshift(np.fft.irfft(transform, size)).clip(min=0)
-    return Tail(grid, np.minimum(np.cumsum(law[::-1])[::-1], 1.0))
+    beyond = np.minimum(np.cumsum(law[::-1])[::-1], 1.0)
+
+    def tail(units: int) -> float:
+        place = -(-units // grid) + size // 2
+        # Beyond the last value there is what the transform leaves out.
+        return float(beyond[min(max(place, 0), size - 1)])
+
+    return tail
 
 
 @lru_cache(maxsize=16)
@@ -223,13 +207,6 @@ def _transform(scale: float, weight: int, grid: int, size: int) -> NDArray[np.co
     reach = ceil(weight * 2 * scale * FAR / grid) + 1
     kind = np.int64 if reach * grid < 2**62 else object
     edges = np.arange(-reach - 1, reach + 1).astype(kind) * grid // weight
-    law = np.zeros(size)
-    law[np.arange(-reach, reach + 1)] = np.diff(laplace_upto(edges.astype(np.float64), scale))
+    law, upto = np.zeros(size), DiscreteLaplace(scale).log_at_most
+    law[np.arange(-reach, reach + 1)] = np.diff(np.exp(upto(edges.astype(np.float64))))
     return np.fft.rfft(law)
-
-
-def laplace_upto(z: Values, scale: float) -> Probabilities:
-    """Return ``P(Z ≤ z)`` of discrete Laplace noise."""
-    q = exp(-1 / scale)
-    below = np.exp(np.minimum(z, 0) / scale) / (1 + q)
-    return np.where(z >= 0, 1 - np.exp(-(np.maximum(z, 0) + 1) / scale) / (1 + q), below)

@@ -97,6 +97,19 @@ class Counts:
         counts = np.bincount(at, self.held, self.groups * (ends.size + 1))
         return counts.reshape(self.groups, -1)[:, :-1].cumsum(axis=1).astype(np.int64)
 
+    def between(self, first: Indices, end: Indices) -> Counts:
+        """Return those at or after a position of each group and before another; private."""
+        at = (self.place >= first[self.group]) & (self.place < end[self.group])
+        return replace(self, group=self.group[at], place=self.place[at], held=self.held[at])
+
+    def visited(self, *, upwards: bool) -> Counts:
+        """Return those of the candidates from the largest on, unless they are as they are."""
+        if upwards:
+            return self
+        ends = self.group.searchsorted(np.arange(self.groups + 1))
+        back = (ends[:-1] + ends[1:] - 1)[self.group] - np.arange(self.group.size)
+        return replace(self, place=self.candidates - 1 - self.place[back], held=self.held[back])
+
     def in_cells(self, edges: Indices) -> Counts:
         """Return the counts of cells between ascending edges, in place of candidates."""
         if edges.size == self.candidates + 1:  # each is a cell

@@ -152,7 +152,7 @@ class ByThreshold(Asked[Values], Method):
         first, second = self.scales
         noise = 1 / self.records_per_noise(max(few * self.assumed, 1e-9))
         late = first / second + (0 if self.share <= Fraction(1, 2) else LOW * noise)
-        return fewer_alarms(self.visited, growth_for(noise, few, late), second)
+        return fewer_alarms(self.visited, second, noise, few, late)
 
     @property
     def mechanism(self) -> str:
@@ -168,10 +168,9 @@ class ByThreshold(Asked[Values], Method):
         """Return the counts less those that are enough, in parts of a record; private."""
         begin = np.zeros(counts.groups, dtype=np.int64)
         end = begin + self.points.size
-        row, first, held = visits(counts, begin, end, upwards=self.upwards)
+        parts = replace(counts, held=counts.held * self.share.denominator)
         wanted = counts.numbers * self.share.numerator
-        value = held * self.share.denominator - wanted[row]
-        return Runs(row, first, value, begin, end, self.raised)
+        return visits(parts.visited(upwards=self.upwards), begin, end, wanted, self.raised)
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,8 +239,8 @@ class InParts(Asked[Values], Method):
     def raised(self, part: Part) -> Indices:
         """Return by how much the threshold at each visited candidate is raised."""
         scale, few = self.scale_of(1 - part.counts), min(part.p, 100 - part.p) / 100
-        growth = growth_for(scale / max(few * self.assumed, 1e-9), few, late=1)
-        return fewer_alarms(self.points[:: 1 if part.upwards else -1], growth, scale)
+        visited = self.points[:: 1 if part.upwards else -1]
+        return fewer_alarms(visited, scale, scale / max(few * self.assumed, 1e-9), few, late=1)
 
     def draw(self, counts: Counts, records: Indices, by: Draws = EXACT) -> Values:
         found = np.empty((records.size, len(self.percents)), dtype=np.int64)
@@ -273,10 +272,8 @@ class InParts(Asked[Values], Method):
         some = np.flatnonzero(sought & (size > 0))
         if some.size:
             begin, end = edges[some], edges[some] + size[some]
-            counted, up = counts.some(some), part.upwards
-            row, first, held = visits(counted, begin, end, upwards=up)
-            value = held - needed[some][row]
-            queries = Runs(row, first, value, begin, end, self.raised(part))
+            counted = counts.some(some).visited(upwards=part.upwards)
+            queries = visits(counted, begin, end, needed[some], self.raised(part))
             scale = self.scale_of(1 - part.counts)
             stop = by.first_above(queries, 0, (scale, scale))
             at[some] = stop
@@ -298,7 +295,7 @@ class InParts(Asked[Values], Method):
         fraction = (before / np.maximum(number - 1, 1)).clip(0, 1)
         # Of all numbers, those in no part; all candidates of the parts are out of reach.
         scores = RankScores(
-            self.in_no_part(counts, up, last + 1 - down),
+            counts.between(up, last + 1 - down),
             p=100 * fraction,
             points=self.points,
             bound=np.maximum(fraction, 1 - fraction),
@@ -310,47 +307,28 @@ class InParts(Asked[Values], Method):
         above = before + 0.5 > np.maximum(number / 2, number)
         return np.where(below, low, np.where(above, high, at))
 
-    def in_no_part(self, counts: Counts, start: Indices, end: Indices) -> Counts:
-        """Return the counts of the records from a position to before another; private."""
-        group, place = counts.group, counts.place
-        inside = (place >= start[group]) & (place < end[group])
-        return replace(
-            counts, group=group[inside], place=place[inside], held=counts.held[inside]
-        )
-
 
 def visits(
-    counts: Counts, begin: Indices, end: Indices, *, upwards: bool
-) -> tuple[Indices, Indices, Indices]:
-    """Return how many records were met on the way, in runs of visited candidates; private.
+    counts: Counts, begin: Indices, end: Indices, wanted: Indices, raised: Indices
+) -> Runs:
+    """Return how many more numbers than are wanted were met on the way; private.
 
     Args:
-        counts: Where numbers count.
+        counts: Where numbers count among the candidates as they are visited.
         begin: How many candidates are left out before, in each group.
         end: How many are visited or left out before.
-        upwards: Whether from the smallest candidate.
-
-    Returns:
-        The group of each run, how many candidates are before it, and the records in it or
-        before, of those that are not left out. The first run of a group has none.
+        wanted: How many numbers are wanted in each group.
+        raised: By how much the threshold of each visited candidate is raised.
     """
-    group, place, held = counts.group, counts.place, counts.held
-    if not upwards:
-        first, last = (
-            group.searchsorted(np.arange(counts.groups), one) for one in ("left", "right")
-        )
-        back = (first + last - 1)[group] - np.arange(group.size)
-        place, held = counts.candidates - 1 - place[back], held[back]
-    place = place.clip(0)
-    inside = np.flatnonzero((place >= begin[group]) & (place < end[group]))
-    group, every = group[inside], np.arange(counts.groups)
-    # The first run of each group, and behind it those of its records.
+    counts = counts.between(begin, end)
+    group, every = counts.group, np.arange(counts.groups)
+    # The first run of each group, which has none, and behind it those of its numbers.
     first, at = group.searchsorted(every) + every, np.arange(group.size) + group + 1
     row, start, sums = np.zeros((3, group.size + counts.groups), dtype=np.int64)
     row[first], start[first] = every, begin
-    row[at], start[at], sums[at] = group, place[inside], held[inside]
+    row[at], start[at], sums[at] = group, counts.place, counts.held
     sums = sums.cumsum()
-    return row, start, sums - sums[first][row]
+    return Runs(row, start, sums - (sums[first] + wanted)[row], begin, end, raised)
 
 
 @lru_cache(maxsize=1024)
@@ -359,25 +337,22 @@ def parts_of_record(p: float) -> Fraction:
     return exact_fraction(p).limit_denominator(FINEST)
 
 
-def growth_for(noise: float, few: float, late: float) -> float:
-    """Return the growth at which false alarms are as early as the threshold is late.
-
-    Args:
-        noise: Scale of the noise on a count, relative to the records beyond the percentile.
-        few: Share of these among all records.
-        late: Mean of the noise on the threshold, in these scales.
-    """
-    return min(noise / log(1 / few) * exp(EULER - late), COARSEST) if few else COARSEST
-
-
-def fewer_alarms(visited: Values, growth: float, scale: float) -> Indices:
+def fewer_alarms(
+    visited: Values, scale: float, noise: float, few: float, late: float
+) -> Indices:
     """Return by how much the threshold of each candidate is raised, in units of its noise.
+
+    The growth of distances within which one false alarm is as likely is that at which false
+    alarms are as early as the threshold is late.
 
     Args:
         visited: Candidates in their order, at least one.
-        growth: The growth of distances within which one false alarm is as likely.
         scale: Scale of the noise on a count.
+        noise: The same, relative to the records beyond the percentile.
+        few: Share of these among all records.
+        late: Mean of the noise on the threshold, in these scales.
     """
+    growth = min(noise / log(1 / few) * exp(EULER - late), COARSEST) if few else COARSEST
     steps = np.abs(np.diff(visited))
     apart = np.concatenate([steps[:1], steps]) if steps.size else np.zeros(1)
     away = np.abs(visited - min(max(0.0, visited.min()), visited.max()))
