@@ -14,7 +14,7 @@ import pytest
 from scipy import stats
 
 from dpselect.tables.people import KEY, PRIME, SECOND, PeopleCap
-from dpselect.tables.values import names_of_series
+from dpselect.tables.values import column_of
 from support.engines import every_engine, held_by
 from support.people import counted_of, numbers_of_places
 
@@ -126,7 +126,7 @@ def test_arrays_and_series_keep_the_rows_of_the_definition(user):
         expected = by_definition([row for row in rows if row[0] is not None], most)
 
         for users in (frame[user], pa.chunked_array([frame[user].to_arrow()])):
-            names = names_of_series(nw.from_native(users, series_only=True))
+            names = column_of(nw.from_native(users, series_only=True))
             found = PeopleCap(user, most).of_arrays(names, order)[-1]
             assert sorted(rows[at] for at in found) == expected
 

@@ -224,9 +224,7 @@ class Measure:
             kind, *others = {self._held(one, schema(table, data)[one], data) for one in columns}
             if others:
                 raise ColumnError(f"columns {column!r} and {self.minus!r} must be of one type")
-        # Days between two days are whole, so the factor is exact.
-        unit = DAY if self.moment == "duration" and kind == "day" else 1
-        return nw.to_native(_in_engine(table, data, columns, kind, unit))
+        return nw.to_native(_in_engine(table, data, columns, kind))
 
     def _held(self, column: str, dtype: Any, data: object) -> Moment:  # noqa: ANN401 -- a type
         """Return what a column of a type holds."""
@@ -248,7 +246,7 @@ NUMBERS = Measure()
 
 
 def _in_engine(
-    table: nw.LazyFrame[Any], data: object, columns: list[str], kind: Moment, unit: int
+    table: nw.LazyFrame[Any], data: object, columns: list[str], kind: Moment
 ) -> nw.LazyFrame[Any]:
     """Return a lazy frame with the first column, less the second, as float64."""
     source, numbers = Source.of(data), [nw.col(one) for one in columns]
@@ -268,4 +266,6 @@ def _in_engine(
             # Integers of which two have a difference of 64 bits.
             numbers = [nw.when(one.is_between(-LARGEST, LARGEST)).then(one) for one in numbers]
     number = numbers[0] if len(numbers) == 1 else numbers[0] - numbers[1]
-    return table.with_columns((number.cast(nw.Float64) * float(unit)).alias(columns[0]))
+    # Days between two days are whole, so the factor is exact.
+    unit = float(DAY) if kind == "day" and len(columns) > 1 else 1.0
+    return table.with_columns((number.cast(nw.Float64) * unit).alias(columns[0]))

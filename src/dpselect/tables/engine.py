@@ -58,13 +58,6 @@ _SAIL: WeakSet[Any] = WeakSet()
 
 LOCAL = {"local_relation", "cached_local_relation", "range"}
 
-SINCE: dict[Moment, str] = {
-    "day": "DATE '1970-01-01'",
-    "local time": "TIMESTAMP '1970-01-01'",
-    "time": "TIMESTAMPTZ '1970-01-01 00:00:00+00'",
-}
-"""From when on DuckDB counts."""
-
 INTEGERS = {"tinyint", "smallint", "int", "bigint"}
 LARGE, UNSIGNED = "unsigned bigint", "unsigned"
 
@@ -291,11 +284,9 @@ class DuckDB(Remote):
     def counted(self, column: str, moment: Moment) -> Any:  # noqa: ANN401 -- a frame
         if moment == "duration":
             return super().counted(column, moment)
-        unit = "day" if moment == "day" else "microsecond"
-        # A subtraction refuses all rows where one is infinite, and so does a conversion where
-        # one has too many microseconds.
-        held = "TRY_CAST({} AS TIMESTAMP)" if moment == "local time" else "{}"
-        return self._replaced({column: f"date_diff('{unit}', {SINCE[moment]}, {held})"})
+        # Of an infinite one neither has a number; one with too many microseconds ends a query.
+        day = "date_diff('day', DATE '1970-01-01', {})"
+        return self._replaced({column: day if moment == "day" else "TRY(epoch_us({}))"})
 
     def joined(self, name: str) -> Any:  # noqa: ANN401 -- a frame of narwhals
         columns = ", ".join(f'"{one}"' for one in self.native.columns)

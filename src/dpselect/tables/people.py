@@ -62,7 +62,7 @@ from dpselect.passes import query, replaced
 from dpselect.tables.engine import distinct as distinct_rows, engine_of
 from dpselect.tables.kinds import Kind, named
 from dpselect.tables.opening import kinds_of, unreadable
-from dpselect.tables.values import lowest_of
+from dpselect.tables.values import as_kinds, lowest_of
 from dpselect.typing import Indices
 
 PRIME, SECOND = 2**30 - 35, 2**30 - 41
@@ -266,12 +266,13 @@ class PeopleCap:
         """Return the columns of rows in memory with those rows alone that count.
 
         Args:
-            users: Shape ``(n,)``, as ``values.names_of_series`` returns them. Private.
+            users: Shape ``(n,)``, none missing; each object is coded by itself. Private.
             columns: Arrays of shape ``(n,)``, by which the rows are ordered: numbers without
                 NaN. Private.
         """
         named_by = {str(place): column for place, column in enumerate(columns)}
-        rows = nw.from_native(pl.LazyFrame({USER: users, **named_by}))
+        held = nw.from_native(pl.LazyFrame({USER: users, **named_by}))
+        rows = as_kinds(held, {USER: Kind.TEXT})
         rows = rows.with_columns(named(nw.col(USER), rows.collect_schema()[USER]))
         kept = self.limited(rows, order_by=list(named_by)).collect()
         return [kept.get_column(name).to_numpy() for name in named_by]

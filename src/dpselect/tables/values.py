@@ -386,19 +386,6 @@ def lowest_of(column: pl.Series) -> int | None:
     return lowest if near and abs(lowest) < 2**62 else None
 
 
-def names_of_series(series: nw.Series[Any]) -> pl.Series:
-    """Return keys, groups or persons as a column of polars, each value coded by itself.
-
-    Raises:
-        ColumnError: The type is one that they cannot have.
-    """
-    column = column_of(series)
-    if column.dtype == pl.Object:
-        return _of_texts(column)
-    Kind.of_names(column.dtype, str(series.name))
-    return column
-
-
 def _of_texts(values: Iterable[object]) -> pl.Series:
     return pl.Series(texts(values), dtype=pl.String)
 

@@ -87,7 +87,7 @@ class Columns:
             return values.of_array(held), None
         if self.kind(name) != Kind.TEXT and name not in self.fields:
             return values.of_series(held), None
-        texts = values.names_of_series(held).cast(pl.String)
+        texts = values.column_of(held).cast(pl.String)
         each = texts.unique().drop_nulls()
         places = texts.cast(pl.Enum(each)).to_physical().cast(pl.Int64).fill_null(-1)
         once = ColumnValues(values.objects([*each, None]), self.kind(name))
@@ -292,7 +292,7 @@ class Rows:
             refuse_outside(self.schema, (every == OUTSIDE).any(axis=0))
         if self.users is not None:
             held = (labels != OUTSIDE) & (found != OUTSIDE).all(axis=1)
-            users = values.names_of_series(columns.of(self.users.user)).filter(held)
+            users = values.column_of(columns.of(self.users.user)).filter(held)
             labels, *kept = self.users.of_arrays(users, [labels[held], *found[held].T])
             found = np.stack(kept, axis=1)
         return CodedTable(
