@@ -34,7 +34,7 @@ PAGES = Path(__file__).parents[2] / "docs"
 
 halfway = candidates._halfway
 lines, inside, placed = Box.lines, points.inside, Range.places
-encoded, opened, word = KeyColumns._encoded, groups.Groups._opened, statuses.word
+encoded, rows, word = KeyColumns._encoded, groups.Groups.rows, statuses.word
 
 
 def beyond_is_lost(self, numbers, kind=np.float64):
@@ -76,8 +76,8 @@ def missing_is_a_part(self, text):
     return encoded(replace(self, missing=True), text)
 
 
-def no_group_is_dropped(self, *asked):
-    return opened(self, *asked).filter(~nw.col(groups.GROUP).is_null())
+def no_rest_is_kept(self, data, numeric, asked, **more):
+    return rows(self, data, numeric, [one for one in asked if one is not None], **more)
 
 
 def into_the_lower_cell(self, axis, at, parts):
@@ -175,7 +175,7 @@ PLANTED = {
     "percentiles by group": (Counts, "between", of_all_parts),
     "percentiles one, all types": (Refined, "draw", unrefined),
     "keys top, any key of columns": (KeyColumns, "_encoded", missing_is_a_part),
-    "percentiles groups released first": (groups.Groups, "_opened", no_group_is_dropped),
+    "percentiles groups released first": (groups.Groups, "rows", no_rest_is_kept),
     "cells heavy": (Box, "lines", into_the_lower_cell),
     "maps map, uniform": (points, "inside", without_upper_edge),
     "subsets subset": (statuses, "word", truth_as_its_word),
