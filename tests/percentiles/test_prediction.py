@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 import dpselect as dp
-from dpselect.percentiles.prediction import predicted, shapes
+from dpselect.percentiles.prediction import predicted, shaped_as, shapes
 
 ASKED = {"upper": 1000, "step": 1, "neighbours": "add-remove", "assumed_records": 2000}
 DECILES = tuple(range(10, 100, 10))
@@ -13,6 +13,10 @@ DECILES = tuple(range(10, 100, 10))
 
 def design_of(p, epsilon=1.0, **more):
     return dp.Percentiles(p=p, epsilon=epsilon, **ASKED | more).design()
+
+
+def stated_by(design, records=2000):
+    return predicted(design, shaped_as(design.points, records))
 
 
 def drawn(design, values, times):
@@ -34,11 +38,11 @@ def test_shapes_ascend_within_the_range_and_have_heavy_ends():
     "p", [50, 99, (25, 50, 75), pytest.param(DECILES, marks=pytest.mark.slow)]
 )
 def test_it_is_the_same_every_time_and_falls_with_epsilon(p):
-    first, again = (predicted(design_of(p), 2000, 0.95) for _ in range(2))
+    first, again = (stated_by(design_of(p)) for _ in range(2))
 
     assert first.tolist() == again.tolist()
     assert first.size == np.size(p)
-    assert (predicted(design_of(p, 20.0), 2000, 0.95) <= first + 1).all()
+    assert (stated_by(design_of(p, 20.0)) <= first + 1).all()
 
 
 @pytest.mark.parametrize("p", [50, 90, (50, 90), (50, 90, 99), (25, 50, 75)], ids=str)
@@ -53,7 +57,7 @@ def test_it_is_the_same_every_time_and_falls_with_epsilon(p):
 def test_the_stated_error_is_met_and_not_much_too_wide(p, upper, records):
     """Of the worst shape: in 95 of 100 releases, less 2.5 deviations; and 1.5 times at most."""
     design = design_of(p, upper=upper, assumed_records=records)
-    stated = predicted(design, records, 0.95)
+    stated = stated_by(design, records)
     met = np.zeros_like(stated)
     for shares in shapes(records).values():
         values = np.rint(upper * shares)

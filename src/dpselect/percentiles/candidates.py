@@ -18,7 +18,7 @@ Guarantee:
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta, tzinfo
@@ -389,8 +389,10 @@ class Unit:
         return timedelta(seconds=ceil(seconds))
 
 
-def quantity(name: str, text: str) -> Quantity:
+def quantity(name: str, text: Any) -> Any:  # noqa: ANN401 -- a text, or what is checked later
     """Return the number, the day, the time or the duration that somebody types.
+
+    What is no text is returned as it is.
 
     Args:
         name: The field, for an error.
@@ -399,6 +401,8 @@ def quantity(name: str, text: str) -> Quantity:
     Raises:
         ParameterError: The text is none of these.
     """
+    if not isinstance(text, str):
+        return text
     if span := SPAN.fullmatch(text):
         return timedelta(**{WORDS[span["unit"]]: float(span["number"])})
     for read in READ:
@@ -412,17 +416,10 @@ def quantity(name: str, text: str) -> Quantity:
 
 def typed(fields: Mapping[str, Any]) -> dict[str, Any]:
     """Return fields of a query with quantities in place of texts, as a request has them."""
-    ends: dict[str, Any] = {
-        name: quantity(name, value)
-        for name, value in fields.items()
-        if name in ENDS and isinstance(value, str)
-    }
-    listed = fields.get("candidates")
-    if isinstance(listed, Sequence) and not isinstance(listed, str):
-        ends["candidates"] = [
-            quantity("candidates", one) if isinstance(one, str) else one for one in listed
-        ]
-    return {**fields, **ends}
+    read = {name: quantity(name, fields[name]) for name in ENDS if name in fields}
+    if isinstance(listed := fields.get("candidates"), list | tuple):
+        read["candidates"] = [quantity("candidates", one) for one in listed]
+    return {**fields, **read}
 
 
 def _kind(value: Any) -> str:  # noqa: ANN401 -- whatever is given

@@ -178,15 +178,12 @@ class RankScores:
         every: Indices = np.zeros(groups, dtype=np.int64)
         self._low, self._high = drawn or (every, every + size - 1)
         # Each group begins before all candidates and ends after them.
-        before = 2 * np.arange(groups)
-        self._first = counts.group.searchsorted(np.arange(groups)) + before
-        self._end = counts.group.searchsorted(np.arange(groups), side="right") + before + 2
-        self._place = np.full(counts.place.size + 2 * groups, size)
-        self._place[self._first] = -1
-        at = np.arange(counts.place.size) + 2 * counts.group + 1
-        self._place[at] = counts.place
-        self._held = np.zeros(self._place.size, counts.held.dtype)
-        self._held[at] = counts.held
+        ends = counts.group.searchsorted(np.arange(groups + 1))
+        both = np.repeat(ends, 2)[1:-1]
+        at = both + np.arange(2 * groups)
+        self._first, self._end = at[::2], at[1::2] + 1
+        self._place = np.insert(counts.place, both, np.tile([-1, size], groups))
+        self._held = np.insert(counts.held, both, 0)
         self._sums = self._held.cumsum()
         self._sums_before = self._sums[self._first]
         # The integers of both ranks are subtracted first: next to the wanted one no digit is

@@ -24,7 +24,6 @@ from dpselect.draws.above_threshold import Runs
 from dpselect.draws.exact.leading_zeros import spans
 from dpselect.draws.exact.selection import Rows
 from dpselect.percentiles.candidates import UNKNOWN, Range, places_of
-from dpselect.percentiles.choice import AfterCount
 from dpselect.percentiles.methods import Draws
 from dpselect.percentiles.reading import Counts, counts_of
 from dpselect.typing import Indices, Values
@@ -42,8 +41,8 @@ WIDTHS = 3
 RELEASES = 80
 """Simulated releases of each shape: the third largest error of so many is the stated one."""
 
-GRID: Values = np.linspace(0, 1, 2_001)
-"""Shares of the range."""
+GRID: Values = np.linspace(-6, 6, 2_001)
+"""Standard deviations."""
 
 Shaped: TypeAlias = tuple[Values, Counts]
 """Values of a shape, ascending candidates, and how they count."""
@@ -93,22 +92,19 @@ class Simulated(Draws):
 
 
 @cache
-def _normal() -> list[list[float]]:
-    """Return the normal distribution function, with the grid from -3 to 3 and from -6 to 6."""
-    grids = (GRID - 0.5) * 6, 12 * GRID - 6
-    return [[0.5 + erf(z / sqrt(2)) / 2 for z in grid.tolist()] for grid in grids]
+def _normal() -> list[float]:
+    """Return the normal distribution function on the grid."""
+    return [0.5 + erf(z / sqrt(2)) / 2 for z in GRID.tolist()]
 
 
 @lru_cache(maxsize=4)
 def shapes(records: int) -> dict[str, Values]:
     """Return ascending shares of the range, for each shape as many as there are records."""
     at = (np.arange(records) + 0.5) / records
-    near, far = _normal()
-    normal = np.interp(at, near, GRID)
-    standard = np.interp(at, far, 12 * GRID - 6)
+    standard = np.interp(at, _normal(), GRID)
     return {
         "even": at,
-        "normal": normal,
+        "normal": (standard / 6 + 0.5).clip(0, 1),
         "falling": np.minimum(-np.log1p(-at) / 6, 1),
         "lognormal": np.minimum(np.exp(1.2 * standard) / 30, 1),
         "Pareto": np.minimum(((1 - at) ** (-1 / 1.5) - 1) / 30, 1),
@@ -138,8 +134,8 @@ def expected(query: Percentiles, numbers: Iterable[int]) -> str | None:
         return None
     each = "" if query.by is None else " in each group"
     columns: dict[str, list[Any]] = {"p": [f"{p:g}" for p in design.method.percents]}
-    assumed = {one: [*_shaped(design.points, one)] for one in sorted(numbers)}
-    worst = np.array([_errors(design, shaped, 0.95) for shaped in assumed.values()])
+    assumed = {one: [*shaped_as(design.points, one)] for one in sorted(numbers)}
+    worst = np.array([predicted(design, shaped) for shaped in assumed.values()])
     # Of fewer rows no error is smaller, though by chance or where candidates tie it may be.
     worst = np.maximum.accumulate(worst[::-1])[::-1]
     for (one, shaped), far in zip(assumed.items(), worst, strict=True):
@@ -183,7 +179,7 @@ def _widths(design: PercentilesDesign, shaped: Iterable[Shaped]) -> Values:
     return worst
 
 
-def _shaped(points: Values | Range, records: int) -> Iterator[Shaped]:
+def shaped_as(points: Values | Range, records: int) -> Iterator[Shaped]:
     """Yield values of each shape, ascending candidates, and how they count."""
     low, high = (float(points[place]) for place in (0, len(points) - 1))
     for shares in shapes(min(records, MOST_RECORDS)).values():
@@ -197,28 +193,28 @@ def _ranks(design: PercentilesDesign, values: Values) -> Values:
     return np.array(design.method.percents) / 100 * (values.size - 1)
 
 
-def predicted(design: PercentilesDesign, records: int, probability: float) -> Values:
+def predicted(
+    design: PercentilesDesign, shaped: Iterable[Shaped], probability: float = 0.95
+) -> Values:
     """Return the error of each percentile that is exceeded with the rest of a probability.
 
     Args:
         design: Design of a release whose method is known.
-        records: How many records are assumed.
+        shaped: What the records are assumed to be.
         probability: Probability of an error up to the one that is returned; in (0, 1).
 
     Returns:
         Shape ``(m,)``, in units of the values: the largest over the shapes.
     """
-    return _errors(design, _shaped(design.points, records), probability)
-
-
-def _errors(design: PercentilesDesign, shaped: Iterable[Shaped], probability: float) -> Values:
     worst = np.zeros(len(design.method.percents))
     for values, counted in shaped:
         counts, width = design.candidates(counted), np.zeros(1)
         if design.refined is not None:
             last = float(design.points[len(design.points) - 1])
             width = np.diff(design.refined.first, append=last)
-        drawn = simulated(design.method, counts, np.random.default_rng(0))
+        by, copies = Simulated(np.random.default_rng(0)), counts.some(np.zeros(RELEASES, int))
+        noisy = by.laplace(copies.numbers, design.method.scale)
+        drawn = design.method.draw(copies, noisy, by)
         # Of a cell nothing is simulated: an error is one of all its candidates.
         wide = width[design.method.points.searchsorted(drawn) if width.size > 1 else 0]
         at = _ranks(design, values)
@@ -228,9 +224,3 @@ def _errors(design: PercentilesDesign, shaped: Iterable[Shaped], probability: fl
         safe = probability + sqrt(probability * (1 - probability) / len(far))
         worst = np.maximum(worst, np.quantile(far, min(safe, 1.0), axis=0, method="higher"))
     return worst
-
-
-def simulated(method: AfterCount, counts: Counts, rng: np.random.Generator) -> Values:
-    """Return simulated values, shape ``(times, m)``, from the counts of one group."""
-    copies, by = counts.some(np.zeros(RELEASES, dtype=np.int64)), Simulated(rng)
-    return method.draw(copies, by.laplace(copies.numbers, method.scale), by)
