@@ -181,8 +181,8 @@ def test_lazy_names_are_listed_once_in_a_stub(folder):
     listed = [alias.asname for node in stub.body for alias in node.names]
 
     assert sorted(listed) == sorted(import_module(package).__all__)
-    assert who_imports("dpselect.lazy") >= {package}
-    assert {where for where, _ in imports(package)} == {"dpselect.lazy"}
+    assert who_imports("dpselect._optional") >= {package}
+    assert {where for where, _ in imports(package)} == {"dpselect._optional"}
     assert (SOURCE / "py.typed").exists()
 
 

@@ -12,7 +12,7 @@ private. A *release* carries its query and its plan. Several objectives combine 
 Applications build objectives from real data and interpret what was drawn.
 """
 
-from dpselect.lazy import attach
+from dpselect._optional import attach
 
 # The names are listed in __init__.pyi, and imported when they are asked for, so that
 # `import dpselect` and `dpselect --help` return at once.

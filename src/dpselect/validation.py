@@ -305,9 +305,3 @@ def one_relation(of: str, given: Iterable[Neighbours]) -> None:
         raise NeighboursError(
             f"{of} must be for one neighbour relation, not {' and '.join(found)}"
         )
-
-
-def same_neighbours(of: str, stated: Neighbours, data: str, given: Neighbours) -> None:
-    """Check that two parts of one guarantee are stated for one relation."""
-    if stated is not given:
-        raise NeighboursError(f"{of} is for {stated} neighbours, {data} for {given} neighbours")

@@ -80,7 +80,7 @@ ROWS = [
     MAP("outside", outside="wrap"),
     MAP("sanity", sanity=2),
     MAP("measure", measure="squared"),
-    MAP("is for substitute", NeighboursError, measure=Weighted(neighbours=SUBSTITUTE)),
+    MAP("one neighbour relation", NeighboursError, measure=Weighted(neighbours=SUBSTITUTE)),
     MAP("weights", measure=Weighted(neighbours=ADD_REMOVE, weights=[1, 2, 3])),
     MAP("direction", mechanism="shifted"),
     MAP("mechanism", mechanism="best"),

@@ -85,7 +85,7 @@ ROWS = [
     SELECT("k", above=1.0),
     SELECT("above", k=None, above=Each(["high", 1.0])),
     SELECT("mechanism", mechanism=Each([{"name": "exponential"}, "exponential"])),
-    SELECT("the objective for add-remove", NeighboursError, neighbours="edge"),
+    SELECT("one neighbour relation", NeighboursError, neighbours="edge"),
     SELECT("data", data=[1, 2]),
     SEQUENCE("needs a delta above 0", noise="gaussian"),
     SEQUENCE("epsilon", epsilon=1e-200, noise="gaussian", delta=1e-6),

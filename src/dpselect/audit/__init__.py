@@ -7,7 +7,7 @@ its budget. All take synthetic databases and may show them in their reports; nev
 private data.
 """
 
-from dpselect.lazy import attach
+from dpselect._optional import attach
 
 # The names are listed in __init__.pyi.
 __getattr__, __dir__, __all__ = attach(__name__)

@@ -5,6 +5,6 @@ filter (``totals``), refuses a spend that does not fit, and records one that doe
 in a ledger file that survives a crash.
 """
 
-from dpselect.lazy import attach
+from dpselect._optional import attach
 
 __getattr__, __dir__, __all__ = attach(__name__)

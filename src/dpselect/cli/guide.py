@@ -29,12 +29,7 @@ UNKNOWN = (
 
 
 def notes(
-    text: str,
-    source: str | Source,
-    table: object,
-    given: Mapping[str, str],
-    *,
-    numeric: bool,
+    text: str, source: str | Source, table: object, given: Mapping[str, str], *, numeric: bool
 ) -> list[str]:
     """Return what is known of the file, and a line that asks the question.
 

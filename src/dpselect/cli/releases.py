@@ -77,10 +77,7 @@ def _by(text: str | Sequence[str], given: Given) -> list[str] | str:
     return names if len(names) > 1 else names[0]
 
 
-BY = {
-    "by": Option(kind=list[str], read=_by),
-    "groups": Option(kind=list[str], read=_groups),
-}
+BY = {"by": Option(kind=list[str], read=_by), "groups": Option(kind=list[str], read=_groups)}
 """Options of groups."""
 
 

@@ -4,6 +4,6 @@ Each draw is epsilon-DP for unit scores (see ``dpselect.scaling``) under whateve
 relation these are unit scores for; the number of candidates is public.
 """
 
-from dpselect.lazy import attach
+from dpselect._optional import attach
 
 __getattr__, __dir__, __all__ = attach(__name__)

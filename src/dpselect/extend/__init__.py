@@ -4,6 +4,6 @@ A package imports the rooms, such as ``dpselect.keys``, and this module alone. I
 queries are entry points of the groups ``dpselect.commands`` and ``dpselect.queries``.
 """
 
-from dpselect.lazy import attach
+from dpselect._optional import attach
 
 __getattr__, __dir__, __all__ = attach(__name__)

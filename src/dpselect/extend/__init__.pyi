@@ -9,6 +9,7 @@ from dpselect._numbers import (
     boundary as boundary,
 )
 from dpselect._optional import (
+    attach as attach,
     needed as needed,
     new_axes as new_axes,
 )
@@ -122,9 +123,6 @@ from dpselect.keys.release import (
 from dpselect.keys.rows import (
     KeyRows as KeyRows,
     kind_in as kind_in,
-)
-from dpselect.lazy import (
-    attach as attach,
 )
 from dpselect.maps.box import (
     Box as Box,

@@ -4,6 +4,6 @@
 set of keys that enough people have.
 """
 
-from dpselect.lazy import attach
+from dpselect._optional import attach
 
 __getattr__, __dir__, __all__ = attach(__name__)

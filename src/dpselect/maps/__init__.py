@@ -4,6 +4,6 @@
 points; ``grid_error`` and ``cell_counts`` are their objectives, for any mechanism.
 """
 
-from dpselect.lazy import attach
+from dpselect._optional import attach
 
 __getattr__, __dir__, __all__ = attach(__name__)

@@ -294,7 +294,7 @@ def _measure(asked: Map, relation: Neighbours, max_per_user: int) -> ErrorMeasur
     if not isinstance(given, ErrorMeasure):
         return None if named == "relative" else Weighted(neighbours=relation)
     stated = validation.table_neighbours(given.neighbours)
-    validation.same_neighbours("the `measure`", stated, "the release", relation)
+    validation.one_relation("the `measure` and the release", (stated, relation))
     if max_per_user > 1 and not isinstance(given, Weighted | RelativeClipped):
         raise ParameterError(
             "with several points of a `user`, `measure` must be a name, Weighted or "

@@ -593,9 +593,8 @@ class _SelectionDesign(Design[Release[Any]]):
 
     def prepare(self, data: Objective) -> Callable[[Plan], Release[Any]]:
         objective = validation.instance("data", data, Objective)
-        validation.same_neighbours(
-            "the selection", self.plan.neighbours, "the objective", objective.neighbours
-        )
+        both = (self.plan.neighbours, objective.neighbours)
+        validation.one_relation("the selection and the objective", both)
         filled = self.selecting.for_objective(objective)
         if filled is not self.selecting and (
             filled.spend("", self.k).rho_of_all > self.plan.spends[0].rho_of_all

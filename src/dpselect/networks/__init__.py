@@ -7,6 +7,6 @@ its change by one edge.
 Source: Farias et al., Local Dampening, VLDB J. 2023, section 6.
 """
 
-from dpselect.lazy import attach
+from dpselect._optional import attach
 
 __getattr__, __dir__, __all__ = attach(__name__)

@@ -3,6 +3,6 @@
 ``docs/report/measurements.md`` compares the two by exact expected errors.
 """
 
-from dpselect.lazy import attach
+from dpselect._optional import attach
 
 __getattr__, __dir__, __all__ = attach(__name__)

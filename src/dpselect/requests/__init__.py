@@ -5,6 +5,6 @@ and all queries by their fields. A ``Policy`` limits the requests of a table, an
 they leave out.
 """
 
-from dpselect.lazy import attach
+from dpselect._optional import attach
 
 __getattr__, __dir__, __all__ = attach(__name__)

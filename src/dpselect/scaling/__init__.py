@@ -4,6 +4,6 @@
 differences between unit scores, so it is enough that no difference moves by more than 2.
 """
 
-from dpselect.lazy import attach
+from dpselect._optional import attach
 
 __getattr__, __dir__, __all__ = attach(__name__)

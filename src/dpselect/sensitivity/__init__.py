@@ -3,6 +3,6 @@
 Source: Farias et al., Local Dampening, VLDB J. 2023, Definitions 5 to 8.
 """
 
-from dpselect.lazy import attach
+from dpselect._optional import attach
 
 __getattr__, __dir__, __all__ = attach(__name__)

@@ -258,10 +258,7 @@ class GlobalSensitivity(Sensitivity):
     closed_form = True
 
     def __init__(
-        self,
-        bound: ArrayLike,
-        neighbours: NeighboursLike,
-        **public: Unpack[Public],
+        self, bound: ArrayLike, neighbours: NeighboursLike, **public: Unpack[Public]
     ) -> None:
         super().__init__(bound, neighbours, **public)
         self.flat = self.bounds.ndim == 0

@@ -3,6 +3,6 @@
 ``Subset`` releases a subset near a private one, of public or of private size.
 """
 
-from dpselect.lazy import attach
+from dpselect._optional import attach
 
 __getattr__, __dir__, __all__ = attach(__name__)

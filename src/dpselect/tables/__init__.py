@@ -5,7 +5,7 @@ knows. An application states a count as narwhals expressions, and ``collect`` re
 many rows as the count was declared to have. This package knows no application.
 """
 
-from dpselect.lazy import attach
+from dpselect._optional import attach
 
 # narwhals takes long to import, and data in memory may never need it.
 __getattr__, __dir__, __all__ = attach(__name__)

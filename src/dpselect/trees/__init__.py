@@ -5,7 +5,7 @@ columns and trees and noisy counts are released, by a query or by an estimator o
 form.
 """
 
-from dpselect.lazy import attach
+from dpselect._optional import attach
 
 # scikit-learn takes seconds to import, and the queries and objectives do without it.
 __getattr__, __dir__, __all__ = attach(__name__)

@@ -17,11 +17,7 @@ import numpy as np
 
 from dpselect import tables
 from dpselect._optional import nw
-from dpselect.tables.collecting import (
-    counts,
-    sum_in_blocks,
-    with_codes,
-)
+from dpselect.tables.collecting import counts, sum_in_blocks, with_codes
 from dpselect.tables.engine import Engine, array_of, engine_of
 from dpselect.tables.kinds import Kind, float_type, rounded
 from dpselect.tables.people import PeopleCap

@@ -87,10 +87,7 @@ class _Growing:
 
 
 def drawn_by(
-    mechanism: MechanismLike | None,
-    epsilon: float,
-    criterion: Criterion,
-    max_records: int,
+    mechanism: MechanismLike | None, epsilon: float, criterion: Criterion, max_records: int
 ) -> Mechanism:
     """Return the mechanism that draws columns or questions.
 

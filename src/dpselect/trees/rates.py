@@ -155,11 +155,7 @@ class WeightedRatesSensitivity(Sensitivity):
 
 
 def true_positive_rate(
-    tp: ArrayLike,
-    positives: int,
-    *,
-    horizon: int = FAR,
-    neighbours: NeighboursLike,
+    tp: ArrayLike, positives: int, *, horizon: int = FAR, neighbours: NeighboursLike
 ) -> Objective:
     """Return the true positive rates of candidates, 0/0 := 0; of the other class, the negative.
 

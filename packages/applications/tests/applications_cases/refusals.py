@@ -146,7 +146,7 @@ ROWS = [
     STABLE("must be", epsilon=1.0, delta=Each([0.0, 1.0])),
     STABLE("at least two candidates", data=ONE_CANDIDATE),
     STABLE("delta is too small", delta=1e-60),
-    STABLE("the release is for add-remove neighbours", NeighboursError, data=SUBSTITUTED),
+    STABLE("one neighbour relation", NeighboursError, data=SUBSTITUTED),
     STUDY("candidates", candidates=Each([[], [None]])),
     STUDY("query", query="BestOf"),
     LEVELS(

@@ -16,14 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpselect.draws.exact import samplers as source
-from dpselect.draws.exact.lazy_noise import (
-    CHUNK,
-    Bounds,
-    Noise,
-    Refined,
-    bounds,
-    bounds_of,
-)
+from dpselect.draws.exact.lazy_noise import CHUNK, Bounds, Noise, Refined, bounds, bounds_of
 from dpselect.draws.exact.leading_zeros import FIRST_BIT, MOST, spans, struck
 from dpselect.draws.exact.samplers import WORD, sampler
 from dpselect.draws.grid import SENSITIVITY, STEPS_PER_UNIT, to_grid

@@ -108,9 +108,8 @@ class _StableDesign(Design[Release[Any]]):
         from dpselect.extend import bernoulli
 
         objective = validation.instance("data", data, Objective)
-        validation.same_neighbours(
-            "the release", self.plan.neighbours, "the objective", objective.neighbours
-        )
+        both = (self.plan.neighbours, objective.neighbours)
+        validation.one_relation("the release and the objective", both)
         found = leader(objective)
 
         def drawn(plan: Plan) -> Release[Any]:
