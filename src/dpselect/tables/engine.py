@@ -301,11 +301,9 @@ class DuckDB(Remote):
 
     def placed(self, edges: Edges) -> Any:  # noqa: ANN401 -- a frame of narwhals
         """Return the positions by one text of SQL, which is made faster than expressions."""
-        searches = {
-            column: _search([*map(float, ends)], 0, len(ends)) for column, ends in edges.items()
-        }
         known = "CASE WHEN {{0}} IS NOT NULL THEN {} END"
-        return self._replaced({column: known.format(one) for column, one in searches.items()})
+        found = {one: _search([*map(float, edges[one])], 0, len(edges[one])) for one in edges}
+        return self._replaced({one: known.format(sql) for one, sql in found.items()})
 
 
 class Spark(Remote):

@@ -191,12 +191,7 @@ class PeopleCap:
         return numbered.filter(_rank(number) <= self.most).select(USER, *order_by)
 
     def coded(
-        self,
-        rows: nw.LazyFrame[Any],
-        source: object,
-        *,
-        order_by: Sequence[str],
-        **how: bool,
+        self, rows: nw.LazyFrame[Any], source: object, *, order_by: Sequence[str], **how: bool
     ) -> tuple[nw.LazyFrame[Any], dict[str, pl.Series]]:
         """Return the rows that count as codes, which are computed here, once.
 

@@ -161,11 +161,7 @@ class Comparison:
         Raises:
             ColumnError: The comparison does.
         """
-        if (
-            isinstance(self.literal, str)
-            and self.operator not in {"=", "!="}
-            and _DAY.match(self.literal)
-        ):
+        if self.operator not in {"=", "!="} and _DAY.match(str(self.literal)):
             raise ColumnError(
                 f"`where` would order the fields of {self.column!r} by their characters, since "
                 "text files declare no types: state that they are days by "
