@@ -51,6 +51,7 @@ TWICE += [duckdb.sql("select 1 as n, 2 as n")]
 LEVELS = pd.MultiIndex.from_tuples([("n", "m")])
 
 
+NO_TEXT = [tables.Source(path, separator=";") for path in ("a.parquet", "a.duckdb::b")]
 NAMED = releasing(dp.Percentiles, column="n", p=50, upper=9, step=1, **AR)
 HALF = releasing(dp.Percentiles, column="days", p=50, upper=9, step=1, **AR)
 DAYS = releasing(dp.Percentiles, p=50, candidates=[date(2024, 1, 2)], **AR)
@@ -68,6 +69,7 @@ ROWS = [
     refusing(dp.Objective, np.zeros((77, 2)))("", ScoresError, sensitivity=EDGE),
     refusing(held, "a.parquet")("master", engine=Each(["memory", "duckdb"]), master="local"),
     refusing(held, "a.parquet")("engine", engine="pandas"),
+    refusing(held, engine="duckdb")("separator", path=Each(NO_TEXT)),
     refusing(tables.numeric_column, [1, 2])("column is for tables", column="pay"),
     refusing(tables.open_table)("", DataError, data=Each([None, 3, [1, 2], {"pay": [1]}])),
     NAMED("two columns are named 'n'", ColumnError, data=Each(TWICE)),

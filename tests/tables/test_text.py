@@ -14,7 +14,6 @@ from dpselect import tables
 from dpselect.errors import DataError
 from dpselect.tables import text
 from dpselect.tables.dialect import Dialect
-from dpselect.tables.text import TextFiles
 from support.odd_records import examples
 from support.refusals import refused
 
@@ -65,7 +64,7 @@ def plain(rows):
 
 def read(path, **stated):
     dialect = Dialect(strip=False, **stated).whole(".csv")
-    rows = TextFiles([path], dialect).scan().collect().rows()
+    rows = text.scan_text([path], dialect).collect().rows()
     return [tuple((one or "").rstrip("\r") or None for one in row) for row in rows]
 
 

@@ -203,9 +203,9 @@ class Dialect:
         }
 
     @property
-    def mark(self) -> str | None:
-        """The quotation mark that is stated, None if there is none."""
-        return None if self.quote == NO_QUOTE else self.quote
+    def marks(self) -> tuple[str, str | None]:
+        """The separator, and the quotation mark or None, of one that is whole."""
+        return str(self.separator), None if self.quote == NO_QUOTE else self.quote
 
     def whole(self, kind: str) -> Dialect:
         """Return the dialect of files of an ending, with nothing that their ending says.
@@ -248,13 +248,13 @@ class Dialect:
         ]
         return nw.from_native(nw.to_native(table).with_columns(fields))
 
-    def note_reading(self, kinds: Iterable[FieldType]) -> None:
+    def note_reading(self, kinds: Iterable[str]) -> None:
         """Note how fields of some types are written, for the release that is made of them."""
         form = (
             self.date_format or f"2026-01-31 and 2026-01-31T12:00{'Z' * bool(self.time_zone)}"
         )
         number = f"numbers as 1{self.thousands or ''}200{self.decimal}5"
-        said: dict[FieldType, str] = {
+        said = {
             "text": "texts compared exactly: 1 is not 1.0 (`missing`, `encoding`)",
             "number": f"{number}, others missing (`thousands`, `decimal`)",
             "date": f"dates as {form}, others missing (`date_format`, `time_zone`)",

@@ -22,13 +22,13 @@ from dpselect.passes import replaced
 from dpselect.tables.dialect import DEFAULTS, WORKBOOKS, WRITTEN, Dialect
 from dpselect.tables.text import (
     CONTRADICTION,
-    TextFiles,
     alike,
     cleaned,
     first_line,
     in_blocks,
     names_of,
     opened,
+    scan_text,
 )
 
 T = TypeVar("T")
@@ -54,7 +54,7 @@ class Format:
     @property
     def reads_lines(self) -> bool:
         """Whether its records are lines, of which the first may name the columns."""
-        return self.scan is _text
+        return self.scan is scan_text
 
     @property
     def right(self) -> str:
@@ -91,10 +91,6 @@ def _arrow(files: Sequence[Path], *_: object) -> pl.LazyFrame:
     return pl.scan_ipc([*map(literal, files)], glob=False)
 
 
-def _text(files: Sequence[Path], dialect: Dialect, numbers: Collection[str]) -> pl.LazyFrame:
-    return TextFiles(files, dialect, numbers).scan()
-
-
 def _json_lines(files: Sequence[Path], dialect: Dialect, *_: object) -> pl.LazyFrame:
     """Return objects of one line each; the keys of the first name the columns."""
     # No character that JSON allows separates the only field.
@@ -114,8 +110,7 @@ def _json_lines(files: Sequence[Path], dialect: Dialect, *_: object) -> pl.LazyF
     whole = pl.col("line")
     fields = {name: json.dumps([name], ensure_ascii=False) for name in names}
     return (
-        TextFiles(files, line)
-        .scan()
+        scan_text(files, line)
         .filter(whole.is_not_null())
         .select(
             cleaned(whole.str.json_path_match(f"${path}"), dialect).alias(name)
@@ -261,7 +256,7 @@ def _by_ending(*groups: tuple[str, T]) -> dict[str, T]:
 
 
 FORMATS: dict[str, Format] = _by_ending(
-    (" ".join(WRITTEN), Format("a text file", _text, _EVERY, is_text=True)),
+    (" ".join(WRITTEN), Format("a text file", scan_text, _EVERY, is_text=True)),
     (".parquet .pq", Format("a Parquet file", _parquet)),
     (".arrow .feather .ipc", Format("an Arrow IPC file (Feather 2)", _arrow)),
     (".jsonl .ndjson", Format("lines of JSON", _json_lines, _EVERY - _MARKS, is_text=True)),

@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from glob import escape
-from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -31,12 +30,11 @@ from dpselect.errors import (
     no_file,
 )
 from dpselect.passes import replaced
-from dpselect.tables.dialect import FieldType
 from dpselect.tables.engine import Engine, Frame, engine_of
 from dpselect.tables.formats import OTHERS, PARQUET, literal
 from dpselect.tables.kinds import Kind, type_name
 from dpselect.tables.source import COMPRESSED, Source, check_names, files_of, is_of
-from dpselect.tables.text import TextFiles
+from dpselect.tables.text import columns_of
 from dpselect.tables.values import in_polars
 from dpselect.tables.where import filtered
 
@@ -62,24 +60,24 @@ def open_table(data: object, *, numbers: Collection[str] = ()) -> Frame:
         ColumnError: There is no column that the source names.
         DataError: There is no such file, it cannot be read, or ``data`` is not a table.
     """
-    if isinstance(data, Source):
-        if data.path is not None:
-            return _scan(data, numbers)
-        rows = open_table(data.frame)
-        return replaced(lambda: filtered(rows, data.comparisons), lambda: unreadable(data))
-    if isinstance(data, str | PathLike):
-        return _scan(Source(data), numbers)
-    if not is_of(data, "polars"):
-        replaced(lambda: check_names(data), lambda: unreadable(data))
-    frame = nw.from_native(data, pass_through=True)
-    if not isinstance(frame, nw.DataFrame | nw.LazyFrame):
+    source = Source.of(data)
+    if source.path is not None:
+        return _scan(source, numbers)
+    frame = _frame_of(source)
+    if frame is None:
         raise DataError(
             "data must be a frame (polars, pandas, pyarrow, a table of DuckDB, ...) or the "
-            f"path of a .parquet or .csv file, not a {type(data).__name__}"
+            f"path of a .parquet or .csv file, not a {type(source.frame).__name__}"
         )
-    if isinstance(frame, nw.DataFrame):
-        return in_polars(frame)
-    return replaced(lambda: engine_of(frame).compared(), lambda: unreadable(data))
+
+    def rows() -> Frame:
+        if is_of(source.frame, "pyspark"):
+            check_names(source.frame)
+        if isinstance(frame, nw.DataFrame):
+            return filtered(in_polars(frame), source.comparisons)
+        return filtered(engine_of(frame).compared(), source.comparisons)
+
+    return replaced(rows, lambda: unreadable(data))
 
 
 def check_columns(
@@ -142,21 +140,18 @@ def are_in_header(
     Raises:
         DataError: There is no such file, or its first line is no header.
     """
-    source = Source.of(data)
-    declared = source.comparisons or source.column_type or source.streamed
-    if not source.is_csv or declared:
+    source, columns = files_of(data), [*numeric, *plain]
+    if source.path is None or source.comparisons or source.column_type or source.streamed:
         return False
     files, dialect, form = source.reading()
     if len(files) != 1 or not form.reads_lines:
         return False
     source.check_there()
-    names = replaced(TextFiles(files, dialect).names, lambda: unreadable(source))
-    columns = [*numeric, *plain]
+    names = replaced(lambda: columns_of(files, dialect), lambda: unreadable(source))
     is_misread = any(map(Engine.misread[0].fullmatch, columns))
     if is_misread or len({*columns}) < len(columns) or not {*columns} <= {*names}:
         return False
-    read: dict[FieldType, object] = {"number": numeric, "text": plain}
-    source.note_reading([kind for kind, some in read.items() if some])
+    source.note_reading(["number"] * len(numeric) + ["text"] * len(plain))
     return True
 
 
@@ -322,6 +317,7 @@ def _duckdb(source: Source) -> object:
     )
     file, _, table = str(source.path).partition(TABLE)
     if table:
+        source.refuse_dialect("tables of DuckDB")
         if not Path(file).is_file():
             raise no_file(file)
         locked = DataError(f"{file}: another process has it open, or it is no DuckDB file")
@@ -329,8 +325,8 @@ def _duckdb(source: Source) -> object:
         connection = replaced(lambda: duckdb.connect(file, read_only=True), lambda: locked)
         relation = replaced(lambda: connection.table(table), lambda: absent)
     else:
-        files = source.files()
-        if not all(source.kind(one) in PARQUET for one in files):
+        files, dialect, _ = source.reading()
+        if dialect.format not in PARQUET:
             raise refusal
         source.check_there()
         # Types guessed from folders' names would depend on values: they are text.

@@ -174,13 +174,8 @@ class Source(Dialect):
         path = possible(self.path)
         if path.is_dir():
             # Engines leave files such as _SUCCESS and .part.crc beside the parts they write.
-            return [
-                file
-                for file in path.rglob("*")
-                if self.kind(file) in FORMATS
-                and file.is_file()
-                and not file.name.startswith(("_", "."))
-            ]
+            known = (file for file in path.rglob("*") if self.kind(file) in FORMATS)
+            return [one for one in known if one.is_file() and one.name[0] not in "_."]
         if has_magic(str(path)) and not path.exists():
             return [*Path(path.anchor).glob(str(path.relative_to(path.anchor)))]
         return [path]

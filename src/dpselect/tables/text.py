@@ -16,11 +16,10 @@ import sys
 from codecs import BOM_UTF8
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from io import BufferedReader, RawIOBase, TextIOWrapper
 from pathlib import Path, PurePath
-from typing import IO, Any, TypeVar
+from typing import IO, Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,6 +43,7 @@ ONLY_LF = r"""which `tr '\r' '\n'` replaces"""
 
 OLD_MAC = f"it has the line ends of old Macs, {ONLY_LF}"
 
+Bytes: TypeAlias = NDArray[np.uint8]
 Columns = TypeVar("Columns")
 
 CONTRADICTION = (
@@ -53,156 +53,138 @@ CONTRADICTION = (
 """The one error of a file that is not written as stated; it says nothing of its rows."""
 
 
-@dataclass(frozen=True)
-class TextFiles:
-    """Text files of one form.
+def scan_text(
+    files: Sequence[Path], dialect: Dialect, numbers: Collection[str] = ()
+) -> pl.LazyFrame:
+    """Return the rows of text files, null for a missing value; none is read.
 
-    Attributes:
+    Args:
         files: Their paths.
         dialect: How they are written, whatever they end in.
-        numbers: The columns that are asked for as numbers.
+        numbers: The columns that are asked for as numbers; others are text.
 
     Raises:
         DataError: The first line of a file is no header, or that of another file differs.
     """
+    names = columns_of(files, dialect)
+    kinds = {name: pl.Float64 if name in numbers else pl.String for name in names}
+    return in_blocks(kinds, partial(_frames, files, dialect, {*numbers}, names))
 
-    files: Sequence[Path]
-    dialect: Dialect
-    numbers: Collection[str] = ()
 
-    def scan(self) -> pl.LazyFrame:
-        """Return the rows as text and numbers, null for a missing value; none is read."""
-        names = self.names()
-        kinds = {name: pl.Float64 if name in self.numbers else pl.String for name in names}
-        return in_blocks(kinds, partial(self._frames, names))
+def columns_of(files: Sequence[Path], dialect: Dialect) -> list[str]:
+    """Return the names of the columns of text files; public.
 
-    def names(self) -> list[str]:
-        """Return the names of the columns; public."""
-        return alike(self.files, self._names_of)
+    Raises:
+        DataError: As for ``scan_text``.
+    """
+    return alike(files, lambda file: names_of(dialect, partial(_header, dialect, file), file))
 
-    @property
-    def _separator(self) -> str:
-        return str(self.dialect.separator)
 
-    def _names_of(self, file: Path) -> list[str]:
-        return names_of(self.dialect, partial(self._header, file), file)
+def _header(dialect: Dialect, file: Path) -> list[str]:
+    """Return the fields of the first line."""
+    with opened(file, dialect) as held:
+        line = first_line(held, dialect)
+    may_end = dialect.header is not True and 0 < len(line) < LONGEST
+    is_whole = line.endswith(b"\n") or may_end
+    line = line.removesuffix(b"\n").removesuffix(b"\r")
+    for is_wrong, said in (
+        (b"\0" in line, "holds NUL characters; for UTF-16 say `encoding`=utf-16"),
+        (b"\r" in line, f"holds carriage returns: {OLD_MAC}"),
+        (not is_whole, "has no line end; the first line must be the header"),
+    ):
+        if is_wrong:
+            raise DataError(f"{file.name}: its first line {said}; LF or CRLF end a line")
+    separator, mark = dialect.marks
+    # Of one line Python's reader has the same rule.
+    how: Any = {"quotechar": mark} if mark else {"quoting": csv.QUOTE_NONE}
+    text = line.decode(errors="replace")
+    reader = csv.reader([text], delimiter=separator, strict=True, **how)
+    refusal = DataError(
+        f"{file.name}: a quotation mark in its first line is not closed before a separator; "
+        "the first line must be the header, and `quote`=none reads marks as characters"
+    )
+    return [one.strip() for one in replaced(lambda: next(reader), lambda: refusal) or [""]]
 
-    def _header(self, file: Path) -> list[str]:
-        """Return the fields of the first line."""
-        with opened(file, self.dialect) as held:
-            line = first_line(held, self.dialect)
-        stated = self.dialect.header is True
-        is_whole = line.endswith(b"\n") or (not stated and 0 < len(line) < LONGEST)
-        line = line.removesuffix(b"\n").removesuffix(b"\r")
-        for is_wrong, said in (
-            (b"\0" in line, "holds NUL characters; for UTF-16 say `encoding`=utf-16"),
-            (b"\r" in line, f"holds carriage returns: {OLD_MAC}"),
-            (not is_whole, "has no line end; the first line must be the header"),
-        ):
-            if is_wrong:
-                raise DataError(f"{file.name}: its first line {said}; LF or CRLF end a line")
-        mark = self.dialect.mark
-        # Of one line Python's reader has the same rule.
-        how: Any = {"quotechar": mark} if mark else {"quoting": csv.QUOTE_NONE}
-        text = line.decode(errors="replace")
-        reader = csv.reader([text], delimiter=self._separator, strict=True, **how)
-        fields = replaced(
-            lambda: next(reader),
-            lambda: DataError(
-                f"{file.name}: a quotation mark in its first line is not closed before a "
-                "separator; the first line must be the header, and `quote`=none reads marks as "
-                "characters"
-            ),
-        )
-        return [one.strip() for one in fields or [""]]
 
-    def _frames(self, names: list[str], wanted: list[str]) -> Iterator[pl.DataFrame]:
-        """Yield the columns that are wanted, block by block."""
-        how = self.dialect
-        are_plain = how.decimal == "." and how.thousands is None and not how.missing
-        direct = {*wanted} & {*self.numbers} if are_plain else set()
-        # A header of its own: else the first record decides how many fields there are.
-        head = self._separator.join(map(str, range(len(names)))).encode() + b"\n"
-        for file in self.files:
-            with opened(file, self.dialect) as held:
-                if self.dialect.header is True:
-                    first_line(held, self.dialect)
-                rest, is_last, has_lines = b"", False, self.dialect.header is True
-                while not is_last:
-                    # Parts that had a name here would be held beside the block.
-                    block = b"".join((head, rest, held.read(BLOCK), held.readline(LONGEST)))
-                    is_last = len(block) == len(head) + len(rest)
-                    block += b"\n" if is_last and block[-1] != LF else b""
-                    part, mark, end = self._records(block, len(head))
-                    if end < 0 or (is_last and end < len(block)):
-                        raise PublicClaimError(f"{file} cannot be read: {CONTRADICTION}")
-                    if is_last and not has_lines and b"\r" in rest:
-                        raise PublicClaimError(f"{file}: no LF ends a line: {OLD_MAC}")
-                    has_lines |= end > len(head)
-                    if end > len(head):
-                        found = self._read(part, mark, names, wanted, direct)
-                        if any(found[one].null_count() for one in direct):
-                            # Its own reader of numbers knows no blank after one.
-                            direct = set()
-                            found = self._read(part, mark, names, wanted, direct)
-                        yield found
-                    # A record that is longer than the block is in the next one.
-                    rest = block[end:]
+def _frames(
+    files: Sequence[Path],
+    dialect: Dialect,
+    numbers: set[str],
+    names: list[str],
+    wanted: list[str],
+) -> Iterator[pl.DataFrame]:
+    """Yield the columns that are wanted, block by block."""
+    separator, _ = dialect.marks
+    at = {name: str(place) for place, name in enumerate(names)}
+    are_plain = dialect.decimal == "." and dialect.thousands is None and not dialect.missing
+    direct = {*wanted} & numbers if are_plain else set()
 
-    def _records(self, block: bytes, first: int) -> tuple[bytes, str | None, int]:
-        """Return whole records for polars, the mark that it reads them by, and their end.
-
-        Args:
-            block: A header, and after it records.
-            first: Where these begin.
-        """
-        mark, comment = self.dialect.mark, (self.dialect.comment or "").encode()
-        has_marks = mark is not None and mark.encode() in block
-        if not has_marks and not (comment and b"\n" + comment in block):
-            end = block.rfind(b"\n") + 1
-            return block[:end], None, end
-        made = np.empty(2 * len(block), dtype=np.uint8)
-        size, end = rewritten(
-            np.frombuffer(block, dtype=np.uint8),
-            made,
-            first,
-            ord(self._separator),
-            ord(mark) if mark else -1,
-            np.array([*comment], dtype=np.uint8),
-        )
-        return made[:size].tobytes() if size else block[:end], mark, end
-
-    def _read(
-        self,
-        block: bytes,
-        mark: str | None,
-        names: list[str],
-        wanted: list[str],
-        direct: set[str],
-    ) -> pl.DataFrame:
-        """Return the columns that are wanted, some as polars reads numbers.
-
-        Missing values of others are null, and texts are numbers where they are asked for.
-        """
-        at = {name: str(place) for place, name in enumerate(names)}
+    def read(block: bytes, mark: str | None) -> pl.DataFrame:
         found = pl.read_csv(
             block,
             schema={at[one]: pl.Float64 if one in direct else pl.String for one in names},
             columns=[at[one] for one in wanted],
-            separator=self._separator,
+            separator=separator,
             quote_char=mark,
             encoding="utf8-lossy",
             truncate_ragged_lines=True,
             ignore_errors=True,
         )
         fields = {one: pl.col(at[one]) for one in wanted}
-        clean = {one: cleaned(fields[one], self.dialect) for one in {*wanted} - direct}
-        late: dict[str, FieldType] = dict.fromkeys(
-            {*wanted} & {*self.numbers} - direct, "number"
-        )
-        texts = nw.from_native(found.select(**fields | clean))
-        numbered: pl.DataFrame = self.dialect.typed(texts, late).to_native()
-        return numbered
+        fields |= {one: cleaned(fields[one], dialect) for one in {*wanted} - direct}
+        late: dict[str, FieldType] = dict.fromkeys({*wanted} & numbers - direct, "number")
+        typed: pl.DataFrame = dialect.typed(
+            nw.from_native(found.select(**fields)), late
+        ).to_native()
+        return typed
+
+    # A header of its own: else the first record decides how many fields there are.
+    head = separator.join(at.values()).encode() + b"\n"
+    for file in files:
+        with opened(file, dialect) as held:
+            if dialect.header is True:
+                first_line(held, dialect)
+            rest, is_last, has_lines = b"", False, dialect.header is True
+            while not is_last:
+                # Parts that had a name here would be held beside the block.
+                block = b"".join((head, rest, held.read(BLOCK), held.readline(LONGEST)))
+                is_last = len(block) == len(head) + len(rest)
+                block += b"\n" if is_last and block[-1] != LF else b""
+                part, mark, end = _records(dialect, block, len(head))
+                if end < 0 or (is_last and end < len(block)):
+                    raise PublicClaimError(f"{file} cannot be read: {CONTRADICTION}")
+                if is_last and not has_lines and b"\r" in rest:
+                    raise PublicClaimError(f"{file}: no LF ends a line: {OLD_MAC}")
+                has_lines |= end > len(head)
+                if end > len(head):
+                    found = read(part, mark)
+                    if any(found[one].null_count() for one in direct):
+                        # Its own reader of numbers knows no blank after one.
+                        direct = set()
+                        found = read(part, mark)
+                    yield found
+                # A record that is longer than the block is in the next one.
+                rest = block[end:]
+
+
+def _records(dialect: Dialect, block: bytes, first: int) -> tuple[bytes, str | None, int]:
+    """Return whole records for polars, the mark that it reads them by, and their end.
+
+    Args:
+        dialect: How they are written.
+        block: A header, and after it records.
+        first: Where these begin.
+    """
+    (separator, mark), comment = dialect.marks, (dialect.comment or "").encode()
+    has_marks = mark is not None and mark.encode() in block
+    if not has_marks and not (comment and b"\n" + comment in block):
+        end = block.rfind(b"\n") + 1
+        return block[:end], None, end
+    made = np.empty(2 * len(block), dtype=np.uint8)
+    held = np.frombuffer(block, dtype=np.uint8)
+    quote, begins = ord(mark) if mark else -1, np.array([*comment], dtype=np.uint8)
+    size, end = rewritten(held, made, first, ord(separator), quote, begins)
+    return made[:size].tobytes() if size else block[:end], mark, end
 
 
 def alike(files: Sequence[Path], of: Callable[[Path], Columns]) -> Columns:
@@ -310,12 +292,7 @@ def _zstandard() -> Any:  # noqa: ANN401 -- a module
 
 @compiled
 def rewritten(
-    block: NDArray[np.uint8],
-    made: NDArray[np.uint8],
-    first: int,
-    separator: int,
-    quote: int,
-    comment: NDArray[np.uint8],
+    block: Bytes, made: Bytes, first: int, separator: int, quote: int, comment: Bytes
 ) -> tuple[int, int]:
     """Write whole records for readers that toggle at each mark: fields with marks are quoted.
 
@@ -337,14 +314,11 @@ def rewritten(
     while at < block.size:
         is_comment = at == end and _is_there(block, at, comment)
         between, mark = (LF, -1) if is_comment else (separator, quote)
-        stop = _end_of_field(block, at, between, mark)
+        stop, has_marks = _end_of_field(block, at, between, mark)
         if stop < 0:
             return 0, -1
         if stop >= block.size:
             break
-        has_marks = False
-        for i in range(at, stop if block[at] != mark else at):
-            has_marks |= block[i] == mark
         if has_marks or is_comment:
             written = _write(block, since, at, made, written, -1)
             since = stop + is_comment
@@ -364,14 +338,7 @@ def rewritten(
 
 
 @compiled
-def _write(
-    block: NDArray[np.uint8],
-    first: int,
-    last: int,
-    made: NDArray[np.uint8],
-    at: int,
-    quote: int,
-) -> int:
+def _write(block: Bytes, first: int, last: int, made: Bytes, at: int, quote: int) -> int:
     """Write some bytes with all marks doubled; return where they end."""
     for i in range(first, last):
         made[at] = block[i]
@@ -383,7 +350,7 @@ def _write(
 
 
 @compiled
-def _is_there(block: NDArray[np.uint8], at: int, comment: NDArray[np.uint8]) -> bool:
+def _is_there(block: Bytes, at: int, comment: Bytes) -> bool:
     """Return whether a comment begins there; it holds no line end, with which a block ends."""
     for i in range(comment.size):
         if block[at + i] != comment[i]:
@@ -392,10 +359,12 @@ def _is_there(block: NDArray[np.uint8], at: int, comment: NDArray[np.uint8]) -> 
 
 
 @compiled
-def _end_of_field(block: NDArray[np.uint8], at: int, separator: int, quote: int) -> int:
-    """Return where a field ends, beyond the block if not in it; -1 if its mark does not."""
-    is_open = block[at] == quote
-    is_quoted = is_open
+def _end_of_field(block: Bytes, at: int, separator: int, quote: int) -> tuple[int, bool]:
+    """Return where a field ends, and whether it has marks of no quotation.
+
+    The end is beyond the block if it is not in it; -1 if text follows its quotation.
+    """
+    is_quoted = is_open = block[at] == quote
     while is_open:
         at += 1
         while at < block.size and block[at] != quote:
@@ -405,11 +374,11 @@ def _end_of_field(block: NDArray[np.uint8], at: int, separator: int, quote: int)
     if is_quoted and at < block.size and block[at] == CR:
         at += 1
         separator = LF
-    if is_quoted and at < block.size and block[at] != LF and block[at] != separator:
-        return -1
+    has_marks, first = False, at
     while at < block.size and block[at] != LF and block[at] != separator:
+        has_marks |= block[at] == quote
         at += 1
-    return at
+    return -1 if is_quoted and at > first else at, has_marks
 
 
 def names_of(dialect: Dialect, first: Callable[[], list[str]], file: PurePath) -> list[str]:
