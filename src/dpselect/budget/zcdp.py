@@ -1,4 +1,4 @@
-"""Conversions between zCDP and approximate DP.
+"""Conversions of zCDP and of pure DP, composed, to approximate DP.
 
 A mechanism is ρ-zCDP when, on neighbouring databases, the Renyi divergence of its distributions
 is at most ``α ρ`` for every order ``α > 1``. The ρ of adaptive releases add up. Both
@@ -11,9 +11,13 @@ from __future__ import annotations
 
 import sys
 from functools import lru_cache
-from math import erf, erfc, exp, expm1, inf, log, log1p, pi, sqrt
+from math import erf, erfc, exp, expm1, inf, lgamma, log, log1p, pi, sqrt
+from typing import TYPE_CHECKING
 
 from dpselect._numbers import boundary
+
+if TYPE_CHECKING:
+    from dpselect.typing import Values
 
 SLACK = 2.0**-40
 """Relative margin above the rounding errors of a few elementary functions (2^-50)."""
@@ -129,3 +133,28 @@ def rho_for(epsilon: float, delta: float) -> float:
     while high < epsilon and epsilon_of(high, delta) <= epsilon:
         low, high = high, min(2 * high, epsilon)
     return boundary(lambda rho: epsilon_of(rho, delta) > epsilon, low, high)[0]
+
+
+def composed_delta(epsilon: float, each: float, times: int) -> float:
+    """Return the exact delta of ``m`` independent epsilon'-DP mechanisms together.
+
+        ∑_j binom(m, j) ((e^((m - j)ε') - e^(ε + jε'))_+)/((1 + e^ε')^m)
+
+    Source: Kairouz, Oh and Viswanath 2015, Theorem 3.3.
+    """
+    import numpy as np
+
+    j, binomial = np.arange(times + 1), _log_binomials(times)
+    gap = epsilon - (times - 2 * j) * each
+    held = gap < 0
+    log_first = (times - j[held]) * each + binomial[held] - times * np.logaddexp(0, each)
+    return float((np.exp(log_first) * -np.expm1(gap[held])).sum())
+
+
+@lru_cache(maxsize=4)
+def _log_binomials(times: int) -> Values:
+    import numpy as np
+
+    factorials = np.array([lgamma(one) for one in range(1, times + 2)])
+    logs: Values = factorials[-1] - factorials - factorials[::-1]
+    return logs

@@ -176,8 +176,7 @@ def unknown_keys(
     law = law_of(epsilon - rest.epsilon, checked_delta(asked.delta), changed, rows)
     public = {"the groups": rows.groups, "k": k, "the least number of people": least > 1}
     largest = "" if k is None else f", then the {k} largest{' of each group' * bool(rows.by)}"
-    counts = rest.epsilon > 0
-    how = law if isinstance(law, RoundsSelection) else ByCount(law, k, least, counts)
+    how = law if isinstance(law, RoundsSelection) else ByCount(law, k, least, rest.epsilon > 0)
     return KeysDesign(
         plan=Plan(
             mechanism=f"{law.label}{largest}",

@@ -33,19 +33,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
-from math import ceil, erfc, expm1, floor, inf, isqrt, log, log1p, log2, pi, sqrt
+from math import ceil, expm1, floor, inf, isqrt, log, log1p, log2, pi, sqrt
 from statistics import NormalDist
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpselect.budget.zcdp import delta_of_gaussian
 from dpselect.draws.exact.noisy_counts import LARGEST_SCALE, check_scale, discrete_gaussian
+from dpselect.draws.sequence import normal_tail
 from dpselect.keys.release import Chances
 from dpselect.keys.rows import Part, in_order
 from dpselect.plan import Spend
-from dpselect.typing import Indices, Probabilities, Values
+from dpselect.typing import Indices, Probabilities
 
 if TYPE_CHECKING:
     from dpselect.keys.rows import PersonKeys
@@ -274,9 +274,3 @@ class RoundsSelection:
             Spend("noise on the weights", self.epsilon, delta=of_noise, rho=rho),
             Spend("keys of one person", 0.0, delta=self.delta - of_noise),
         )
-
-
-def normal_tail(x: NDArray[np.floating]) -> Values:
-    """Return the probability that a standard normal number is at least ``x``."""
-    tails = [erfc(one / sqrt(2)) / 2 for one in np.ravel(x).tolist()]
-    return np.array(tails).reshape(np.shape(x))

@@ -12,11 +12,10 @@ event and the delta of the noise add up (``docs/report`` has the proof).
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
-from math import ceil, exp, expm1, inf, lgamma, log, log1p, pi, sqrt
+from functools import cached_property
+from math import ceil, exp, expm1, inf, log, log1p, sqrt
 from typing import ClassVar, Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -24,13 +23,13 @@ from numpy.typing import NDArray
 
 from dpselect._numbers import LARGEST_EXPONENT, least
 from dpselect.budget.entry import rho_of_pure
-from dpselect.budget.zcdp import rho_for
+from dpselect.budget.zcdp import composed_delta, rho_for
 from dpselect.draws.exact import bernoulli
 from dpselect.draws.exact.bernoulli import OptimalChances
 from dpselect.draws.exact.noisy_counts import check_scale, scale_for
 from dpselect.draws.sequence import DiscreteGaussian, DiscreteLaplace
 from dpselect.errors import ParameterError
-from dpselect.keys.rounds import MARGIN, normal_tail
+from dpselect.keys.rounds import MARGIN
 from dpselect.plan import Spend
 from dpselect.typing import Indices, Probabilities, Values
 
@@ -45,9 +44,6 @@ LARGEST_EPSILON = 1e6
 
 SPLITS = 50
 """Ways to split epsilon or delta that are tried."""
-
-LARGEST_SUM = 2.0**12
-"""Scale up to which tails of the discrete Gaussian are summed."""
 
 
 @dataclass(frozen=True)
@@ -185,10 +181,6 @@ class NoisyCountSelection(KeySelection):
     def noise(self) -> Noise:
         """The noise, and the threshold that delta allows with it."""
 
-    def tail(self, z: Indices) -> Probabilities:
-        """Return ``P(Z ≥ z)`` of the noise, for ``z`` from 0 on."""
-        return np.exp(self.law(self.scale).log_at_most(-np.asarray(z, dtype=np.float64)))
-
     @property
     def scale(self) -> float:
         return self.noise.scale
@@ -209,7 +201,8 @@ class NoisyCountSelection(KeySelection):
 
     def probabilities(self, people: Indices) -> Probabilities:
         z = self.noise.threshold - people
-        tail, head = self.tail(np.maximum(z, 0)), 1 - self.tail(np.maximum(1 - z, 0))
+        of = self.law(self.scale).tail
+        tail, head = of(np.maximum(z, 0)), 1 - of(np.maximum(1 - z, 0))
         return np.where(people > 0, np.where(z >= 1, tail, head), 0.0)
 
     def select(self, people: Indices, k: int | None) -> Selected:
@@ -276,7 +269,7 @@ class GaussianSelection(NoisyCountSelection):
         of_noise = share * self.delta
         sigma = self._scale_for(of_noise)
         each = _each_of((1 - share) * self.delta * (1 - MARGIN), self.changed)
-        tail = _gaussian_tail(sigma)
+        tail = DiscreteGaussian(sigma).tail
         z = least(lambda z: float(tail(np.array([z]))[0]) * (1 + MARGIN) <= each, 1)
         rho = self.changed / (2 * sigma**2)
         return Noise(sigma, 1 + z, Spend(PURPOSE, self.epsilon, delta=of_noise, rho=rho))
@@ -284,9 +277,6 @@ class GaussianSelection(NoisyCountSelection):
     def _scale_for(self, delta: float) -> float:
         rho = rho_for(self.epsilon, delta)
         return sqrt(self.changed / (2 * rho)) * (1 + MARGIN) if rho > 0 else inf
-
-    def tail(self, z: Indices) -> Probabilities:
-        return _gaussian_tail(self.scale)(z)
 
 
 BY_COUNT: list[type[KeySelection]] = [OptimalSelection, LaplaceSelection, GaussianSelection]
@@ -322,27 +312,6 @@ def selection_of(
     return min(made, key=lambda one: one.half + (k + 1 if k else 0) * one.deviation)
 
 
-def composed_delta(epsilon: float, each: float, times: int) -> float:
-    """Return the exact delta of ``m`` independent epsilon'-DP mechanisms together.
-
-        ∑_j binom(m, j) ((e^((m - j)ε') - e^(ε + jε'))_+)/((1 + e^ε')^m)
-
-    Source: Kairouz, Oh and Viswanath 2015, Theorem 3.3.
-    """
-    j, binomial = np.arange(times + 1), _log_binomials(times)
-    gap = epsilon - (times - 2 * j) * each
-    held = gap < 0
-    log_first = (times - j[held]) * each + binomial[held] - times * np.logaddexp(0, each)
-    return float((np.exp(log_first) * -np.expm1(gap[held])).sum())
-
-
-@lru_cache(maxsize=4)
-def _log_binomials(times: int) -> Values:
-    factorials = np.array([lgamma(one) for one in range(1, times + 2)])
-    logs: Values = factorials[-1] - factorials - factorials[::-1]
-    return logs
-
-
 def _best_split(epsilon: float, delta: float, times: int) -> tuple[float, float]:
     """Return epsilon and delta of one of several keys, for which half a chance is soonest."""
     least = epsilon / times * (1 - MARGIN)
@@ -362,23 +331,3 @@ def _best_split(epsilon: float, delta: float, times: int) -> tuple[float, float]
 def _each_of(delta: float, times: int) -> float:
     """Return ``1 - (1 - δ)^(1/m)``."""
     return delta if times == 1 else -expm1(log1p(-delta) / times) * (1 - 2.0**-40)
-
-
-def _gaussian_tail(sigma: float) -> Callable[[Indices], Values]:
-    """Return ``P(Z ≥ z)`` of the discrete Gaussian, as a function of ``z`` from 0 on."""
-    if sigma <= LARGEST_SUM:
-        # Beyond 40 standard deviations nothing is left that a float could show.
-        every = np.arange(ceil(40 * sigma) + 2, dtype=np.float64)
-        mass = np.exp(-(every**2) / (2 * sigma**2))
-        tails: Values = np.cumsum(mass[::-1])[::-1] / (2 * mass[1:].sum() + 1)
-        return lambda z: tails[np.minimum(z, tails.size - 1)]
-
-    def tail(z: Indices) -> Values:
-        # The sum by the rule of midpoints with its first correction, f'(z - 1/2)/24; the next
-        # one is below 1e-11 of it, as the total is closer still to that of the normal
-        # distribution.
-        x = (np.asarray(z, dtype=np.float64) - 0.5) / sigma
-        density = np.exp(-(x**2) / 2) / sqrt(2 * pi)
-        return normal_tail(x) - x * density / (24 * sigma**2)
-
-    return tail
