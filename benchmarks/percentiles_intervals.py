@@ -18,6 +18,7 @@ that of the narrowest other way that holds it in 93 % of them, counted from one 
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from math import ceil, floor, log
 from pathlib import Path
@@ -32,6 +33,9 @@ from dpselect.percentiles.prediction import Simulated
 from dpselect.percentiles.reading import Counts, Records, counts_of
 from dpselect.typing import Values
 from percentiles_predicted import columns
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+from support.ranks import law_by_rank  # type: ignore[import-not-found]
 
 RESULTS = Path(__file__).parent / "results" / "percentiles_intervals.csv"
 REPEATS, PROBABILITY, BINS, BAND = 200, 0.95, 256, 2.9
@@ -59,7 +63,7 @@ def three(asked: Question, rng: np.random.Generator) -> Values:
     ends = np.tile([points[0], points[-1]], (REPEATS, 1))
     for end, off in enumerate((-bound, bound)):
         if 1 <= (near := p + 100 * off / held.numbers[0]) <= 100:
-            law = ByRank((near,), points, records, each).probabilities(held)
+            law = law_by_rank(ByRank((near,), points, records, each), held)
             ends[:, end] = rng.choice(points, REPEATS, p=law / law.sum())
     return ends
 

@@ -3,7 +3,7 @@
 Run: ``DPSELECT_DATA=<folder> python benchmarks/percentiles_one.py``; it prints the table of
 ``docs/report/measurements.md`` in some minutes, and stores it in
 ``results/percentiles_one.csv``. The error is the mean distance of the released value from the
-percentile, from exact laws under add/remove: nothing is drawn.
+percentile, from exact laws under add/remove; of a range that is not listed from ``RELEASES``.
 
 The laws of other libraries are those of their algorithms: OpenDP's quantile scores a candidate
 by ``-abs((1 - a) L - a G)`` and adds exponential noise; diffprivlib's draws one of the
@@ -25,7 +25,6 @@ import dpselect as dp
 from dpselect.percentiles import percentile_rank
 from dpselect.percentiles.choice import size_of
 from dpselect.percentiles.methods import ByRank, Method, OneByOne
-from dpselect.percentiles.objectives import RankScores
 from dpselect.percentiles.percentiles import PercentilesDesign
 from dpselect.percentiles.reading import Counts, Records
 from dpselect.percentiles.sparse_vector import ByThreshold
@@ -33,16 +32,17 @@ from dpselect.typing import Probabilities, Values
 from dpselect_studies import datasets
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
-from support.stops import (  # type: ignore[import-not-found]
-    stop_probabilities,
-)
+from support.stops import stop_probabilities  # type: ignore[import-not-found]
+
+from support.ranks import law_by_rank  # type: ignore[import-not-found]
 
 STORED = Path(__file__).parent / "results" / "percentiles_one.csv"
 UPPER = {"hepth": 1_000, "patent": 20_000, "income": 3_000_000}
 PERCENTS = (50, 90, 99)
 EPSILONS = (0.1, 0.5, 1.0, 2.0)
 ADD_REMOVE = dp.Neighbours.ADD_REMOVE
-LIKELY = 1e-5
+RELEASES = 500
+"""Of a range that is not listed, in which some values are drawn one after the other."""
 
 
 @dataclass(frozen=True)
@@ -124,23 +124,20 @@ def ours(case: Case, upper: float | None) -> float:
     design = query_of(case, upper).design()
     assert isinstance(design, PercentilesDesign)  # noqa: S101 -- for type checkers
     method = design.method.of_size(int(size_of(case.values.size)))
-    assert isinstance(method, OneByOne)  # noqa: S101 -- for type checkers
     counted = design.method.records.counted(case.values, design.points)
-    law, points = law_of(method.singles[0], design.candidates(counted)), design.method.points
-    far = np.abs(points - case.truth)
-    if design.refined is not None:
-        # Within the cells that are likely; of others the first candidate stands for all.
-        for cell in np.flatnonzero(law > LIKELY).tolist():
-            low, high = design.refined.edges[cell : cell + 2].tolist()
-            far[cell] = within(design, counted, case, low, high)
-    return float(law @ far)
+    if isinstance(method, OneByOne):
+        far = np.abs(np.asarray(design.points) - case.truth)
+        return float(law_of(method.singles[0], counted) @ far)
+    some = counted.some(np.zeros(RELEASES, dtype=np.int64))
+    return float(np.abs(method.draw(some, some.numbers) - case.truth).mean())
 
 
 def law_of(single: Method, counts: Counts) -> Probabilities:
     """Return the distribution of a draw; the noise on a threshold is that of 200 quantiles."""
     if not isinstance(single, ByThreshold):
         assert isinstance(single, ByRank)  # noqa: S101 -- for type checkers
-        return single.probabilities(counts)
+        law: Probabilities = law_by_rank(single, counts)
+        return law
     queries, (first, second) = np.asarray(single.queries(counts))[0], single.scales
     queries = queries - single.threshold
     law = np.zeros(queries.size)
@@ -150,20 +147,6 @@ def law_of(single: Method, counts: Counts) -> Probabilities:
         law += stop * np.append(1.0, left[:-1]) / 200
         law[-1] += left[-1] / 200
     return law if single.upwards else law[::-1]
-
-
-def within(design: PercentilesDesign, counts: Counts, case: Case, low: int, high: int) -> float:
-    """Return the expected error of the draw within a cell."""
-    assert design.refined is not None  # noqa: S101 -- of a range
-    place = np.arange(low, high)
-    bound, ends = design.method.records.rank_bound(case.p), (place[:1], place[-1:])
-    counts = counts.moved(counts.place.clip(low - 1, high))
-    scores = RankScores(counts, p=case.p, points=design.points, bound=bound, drawn=ends)
-    within = scores.at(np.zeros_like(place), place)
-    objective = dp.Objective(within, dp.GlobalSensitivity(1, ADD_REMOVE))
-    law = dp.PermuteAndFlip(epsilon=design.refined.epsilon).probabilities(objective)
-    points = design.points[place]
-    return float(law @ np.abs(points - case.truth))
 
 
 def one_per_cent(case: Case) -> float:

@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 import dpselect as dp
-from dpselect.percentiles.choice import SHARE, AfterCount
+from dpselect.percentiles.choice import SHARE, AfterCount, Choice
 from dpselect.percentiles.methods import ByBins, OneByOne
 from dpselect.percentiles.reading import Records, counts_of
 from dpselect.percentiles.sparse_vector import ByThreshold
@@ -105,7 +105,7 @@ def test_few_candidates_are_all_counted_where_that_tells_more(p, records, epsilo
 def test_a_false_alarm_is_weighed_by_all_values_of_a_range(values, upwards):
     """And not by the cells that it is drawn from."""
     asked = {"percents": (90.0,), "points": np.arange(1001.0), "records": Records(BOTH[0])}
-    [single] = AfterCount(**asked, epsilon=0.05, values=values).of_number(4000).singles
+    [single] = Choice(**asked, epsilon=0.047, assumed=4000, values=values).method.singles
 
     assert single.upwards is upwards
 

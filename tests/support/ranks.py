@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from dpselect.draws import PermuteAndFlip
 from dpselect.draws.above_threshold import log_probability
 from dpselect.neighbours import Neighbours
 from dpselect.percentiles.choice import LARGEST, size_of
@@ -27,10 +28,16 @@ def log_law_of_stops(queries, threshold, scales):
     )
 
 
+def law_by_rank(single, counts):
+    """Return the distribution of one percentile over its candidates, by rank."""
+    [scores] = np.asarray(single.scores(counts))
+    return PermuteAndFlip().probabilities(scores, single.epsilon)
+
+
 def law_of(single, counts):
     """Return the distribution of one percentile over its candidates, by rank or a threshold."""
     if isinstance(single, ByRank):
-        return single.probabilities(counts)
+        return law_by_rank(single, counts)
     [queries] = np.asarray(single.queries(counts))
     stops = np.exp(log_law_of_stops(queries, single.threshold, single.scales))
     stops[-2] += stops[-1]

@@ -18,7 +18,7 @@ from dpselect.networks import metrics, reading
 from dpselect.objective import Objective
 from dpselect.percentiles import candidates
 from dpselect.percentiles.candidates import Range
-from dpselect.percentiles.choice import Refined
+from dpselect.percentiles.choice import Around
 from dpselect.percentiles.reading import Counts
 from dpselect.percentiles.sparse_vector import Part
 from dpselect.subsets import reading as statuses
@@ -66,10 +66,6 @@ def from_the_lower_end(self, records):
 def of_all_parts(_self, ranks, _start, _end):
     """Leave nothing out of what other parts hold."""
     return ranks
-
-
-def unrefined(_self, cells, *_):
-    return cells
 
 
 def missing_is_a_part(self, text):
@@ -173,7 +169,7 @@ PLANTED = {
     "percentiles several": (Range, "places", by_a_float_division),
     "percentiles several, all types": (Part, "wanted", from_the_lower_end),
     "percentiles by group": (Counts, "between", of_all_parts),
-    "percentiles one, all types": (Refined, "draw", unrefined),
+    "percentiles one, all types": (Around, "last", 1e-9),
     "keys top, any key of columns": (KeyColumns, "_encoded", missing_is_a_part),
     "percentiles groups released first": (groups.Groups, "rows", no_rest_is_kept),
     "cells heavy": (Box, "lines", into_the_lower_cell),

@@ -114,7 +114,7 @@ def _halfway(points: Values) -> Values:
 class Range:
     """The candidates ``lower``, ``lower + step``, ... up to ``upper``; public.
 
-    It is never listed: what is drawn first is one of few cells of it (``cells``).
+    It is never listed: what is drawn from are few cells of it (``cells``).
 
     An end that is not known, None or infinite, is ``10**15`` steps from the other one; without
     both, the candidates go from ``-10**15`` to ``10**15`` steps.
@@ -218,20 +218,6 @@ class Range:
         at = positions.clip(1, max(self._last, 1))
         return least_above(self._at_halves(2 * at - 1), self._at_halves(2 * at - 2), kind)
 
-    def cells(self, most: int) -> Indices:
-        """Return the edges of cells that grow from 0 on: first positions, and the end of all.
-
-        Args:
-            most: How many cells there are of each side of 0, or of the end next to it, about.
-        """
-        origin = min(max(round(-Fraction(self._first, self._each)), 0), self._last)
-        edges = [np.array([0, len(self)])]
-        for reach, side in ((len(self) - origin, 1), (origin, -1)):
-            if reach > 0:
-                edges.append(origin + side * np.rint(growing(reach, most)).astype(np.int64))
-        # ``np.unique`` of nothing else would import masked arrays.
-        return np.unique(np.concatenate(edges), return_index=True)[0]
-
     def unclear(self, kind: Float) -> float | None:
         """Return a candidate that a type of floats may not tell from the next, if one is."""
         return _unclear(self._first, self._each, self._parts, self._last, np.dtype(kind))
@@ -248,6 +234,19 @@ def _unclear(
     apart = Fraction(float(np.spacing(np.nextafter(kind.type(abs(far)), kind.type(0)))))
     # Steps of just this size are told apart if all candidates are floats.
     return far if step < apart or (step == apart and low % apart) else None
+
+
+def cells(below: int, above: int, most: int) -> Indices:
+    """Return the edges of cells that grow from 0 on, in steps from ``-below`` to ``above``.
+
+    Args:
+        below: How many steps there are below 0.
+        above: How many from 0 on; at least one.
+        most: How many cells there are of each side, about.
+    """
+    up, down = (np.rint(growing(reach, most)).astype(np.int64) for reach in (above, below))
+    # ``np.unique`` of nothing else would import masked arrays.
+    return np.unique(np.concatenate([-down, up]), return_index=True)[0]
 
 
 def growing(reach: float, most: int) -> Values:

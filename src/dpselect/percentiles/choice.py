@@ -1,7 +1,7 @@
 """The method of a release of percentiles, chosen by public facts and a noisy number of records.
 
 Let ``m`` be the number of records beyond a percentile, on the side of the few, ``N`` that of
-the candidates (of a range all, though few cells of it are drawn from), and ``Δ`` what one step
+the candidates (of a range all, though it is drawn from few cells), and ``Δ`` what one step
 moves of a rank. What noise can lose *in values* counts:
 
 - By rank, empty candidates can outweigh those next to the percentile; the answer is then
@@ -23,7 +23,7 @@ first line that holds has the method of one percentile:
 | safe | by rank |
 | in a narrow range | AboveThreshold from the other side, if quiet |
 | up to ``UPPER`` in a narrow range | bins |
-| anything else | AboveThreshold upwards |
+| anything else | AboveThreshold upwards; around a value from the side of the many |
 
 Above ``100 - TAIL`` ranks are as good from ``MANY`` records times ε beyond on.
 
@@ -38,13 +38,17 @@ in parts are counted from it, and is released. The method is that of the nearest
 methods. One step changes the number by at most the records of a person, and discrete Laplace
 noise makes it private; the second step is private for every number. Their epsilons add up.
 
-*A range too long to list* is drawn from few cells that grow from 0 on, in which records count
-as at a candidate; ``REFINED`` of epsilon then draws by rank among the candidates of the cell.
-It is private for every cell, so its epsilon is added.
+*A range too long to list* is drawn from few cells that grow from some value on, in which
+records count as at a candidate (``Around``). The value is near the median: it is drawn first,
+by rank among cells that grow from 0 on, with as much of epsilon as the number of records asks
+for, so that it is amid the records however narrow they are and however far from 0. Where that
+would be more than ``MOST_AROUND`` it is 0. At last a candidate of each cell is drawn by rank.
+Each of the steps is private whatever was drawn before, so their epsilons add up.
 
 *Too few rows.* The noisy number says which values are noise: all, where an empty group has as
 many with probability ``EMPTY``; else those with less than ``USABLE`` scales of noise beyond
-them. It is a function of what was released.
+them, or, in a range in which no value was drawn first, with as few as are not quiet. It is a
+function of what was released.
 
 ``benchmarks/percentiles_default.py`` compares the choice with each method.
 """
@@ -53,7 +57,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from math import log
 from typing import NamedTuple
 
@@ -61,7 +65,7 @@ import numpy as np
 
 from dpselect.draws.exact.noisy_counts import LARGEST_SCALE, scale_for
 from dpselect.errors import ParameterError
-from dpselect.percentiles.candidates import Range
+from dpselect.percentiles.candidates import Range, cells
 from dpselect.percentiles.methods import (
     EXACT as BY_SAMPLERS,
     FEWEST,
@@ -103,6 +107,10 @@ from which on no bins are taken: noise is then less than their width."""
 SHARE = 0.06
 """Share of epsilon for the number of records, of one percentile; of several twice as much."""
 
+CLOSE = 8.0
+"""Scales of noise beyond percentiles from which on parts of cells around a value are nearer
+than bins, although they are not quiet: a false alarm is not far from the value."""
+
 USABLE, EMPTY = 5.0, 0.02
 """Scales of noise beyond a percentile from which on its value is of use, and the probability
 that an empty group is taken for one with records."""
@@ -114,10 +122,15 @@ CAUTION = 1.0
 """Scales of the noise that are taken off the number: what is wrong for too many records can be
 off by the whole range, and what is wrong for too few by the distance from the end."""
 
-REFINED = 0.1
-"""Share of epsilon for the draw within a cell of a range."""
+MEDIAN, MOST_AROUND = 12.0, 0.35
+"""Score of half of the records by which a value near the median is drawn, a little above the
+logarithm of the cells, and the largest share of epsilon for it."""
 
-CELLS = 2**15
+WITHIN, CLEAR = 0.05, 100.0
+"""Share of epsilon for the candidates of cells, at least, and the epsilon by which it grows to
+half: where noise is far below one record, cells are all that is left of an error."""
+
+CELLS = 2**14
 """Cells of a range on each side of 0, about."""
 
 
@@ -136,21 +149,15 @@ class Drawn(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class AfterCount(Asked[Values], Method):
-    """The method that a noisy number of records chooses, which is released.
-
-    Attributes:
-        values: How many values the range has, whose cells the candidates are.
-    """
-
-    values: int = 0
+class AfterCount(Asked[Values | Range]):
+    """The method that a noisy number of records chooses, which is released."""
 
     def __post_init__(self) -> None:
         # Whatever the number is, the method can be drawn. None has less epsilon than one
         # percentile, of which noise in parts of a record (``ByThreshold``) has a scale of at
-        # most 3 times what one step moves.
+        # most 3 times what one step moves; of a range half of epsilon is for other draws.
         parts = 3 * self.records.changed * FINEST * len(self.percents)
-        largest = scale_for(self.left, parts)
+        largest = scale_for(self.left, parts * (1 + isinstance(self.points, Range)))
         if max(self.scale, largest) > LARGEST_SCALE:
             raise ParameterError("`epsilon` is too small for any number of records")
 
@@ -170,10 +177,6 @@ class AfterCount(Asked[Values], Method):
         return scale_for(self.number_epsilon, self.records.per_user)
 
     @property
-    def mechanism(self) -> str:
-        return f"method chosen by a noisy number of records (scale={self.scale!r})"
-
-    @property
     def spends(self) -> tuple[Spend, ...]:
         """What a record pays."""
         return (
@@ -183,110 +186,27 @@ class AfterCount(Asked[Values], Method):
 
     def of_number(self, records: float) -> Method:
         """Return the method for a number of records; a function of public numbers."""
-        of = self.points, self.records
-        inner = self._quiet_in_parts(records, self.left)
-        if inner == self.percents:
-            return InParts(inner, *of, self.left, records)
-        if self._are_in_bins(records):
-            return ByBins(self.percents, *of, self.left, records)
-        # Those that are in parts share the epsilon of one that is alone.
-        alone = tuple(p for p in self.percents if p not in inner)
-        each = self.left / (1 + len(alone))
-        if len(inner) < 2 or self._quiet_in_parts(records, each) != inner:
-            inner, alone, each = (), self.percents, self.left / len(self.percents)
-        asked = ((p, records, each) for p in alone)
-        singles = [self.found(*one) or self._by_threshold(*one) for one in asked]
-        parts = [InParts(inner, *of, each, records)] if inner else []
-        return OneByOne((*parts, *singles))
-
-    def _quiet_in_parts(self, records: float, epsilon: float) -> tuple[float, ...]:
-        """Return those of several percentiles for which AboveThreshold in parts is quiet.
-
-        Of few candidates there are none.
-        """
-        if self._number <= FEWEST or len(self.percents) == 1:
-            return ()
-        made = InParts(self.percents, self.points, self.records, epsilon, records)
-        noise = {part.p: made.scale_of(1 - part.counts) for part in made.parts()}
-        least = {p: self._quiet * scale for p, scale in noise.items()}
-        return tuple(p for p in self.percents if self._beyond(p, records) >= least.get(p, 0))
-
-    def of_size(self, size: int) -> Method:
-        """Return the method of numbers of a size."""
-        if size not in self._methods:
-            least = max(2 ** (size / 2) - CAUTION * self.scale, 1.0)
-            self._methods[size] = self.of_number(least)
-        return self._methods[size]
+        points, of = self.points, (self.records, self.left, records)
+        if isinstance(points, Range):
+            return Around(self.percents, points, *of)
+        return Choice(self.percents, points, *of, points.size).method
 
     @cached_property
-    def _methods(self) -> dict[int, Method]:
-        """Those of sizes that were asked for: groups share few."""
-        return {}
-
-    def _are_in_bins(self, records: float) -> bool:
-        """Return whether noise would hide one that had all of epsilon, as bins have."""
-        several = len(self.percents)
-        if self._number <= FEWEST:
-            [p, *more], noise = self.percents, scale_for(self.left, self.records.changed)
-            is_tail = not TAIL < p < 100 - TAIL
-            return bool(more) or (is_tail and self._beyond(p, records) < noise)
-        if self.left >= EXACT * several.bit_length() * self.records.per_user:
-            return False
-        if self._number <= NARROW and any(
-            self.found(p, records, self.left) is None for p in self.percents if p <= UPPER
-        ):
-            return True
-        return 1 < several < 2 * sum(TAIL < p < 100 - TAIL for p in self.percents)
-
-    def found(self, p: float, records: float, epsilon: float) -> Method | None:
-        """Return how one percentile is found, None if noise may hide it in each way."""
-        beyond = self._beyond(p, records) * epsilon
-        score = beyond / (2 * self.records.rank_bound(p))
-        is_safe = score >= RANKS * log(max(self._number / NEAR, 1.0))
-        is_tail = 100 - p <= TAIL and beyond < MANY
-        from_below = p <= 50
-        if is_tail or not is_safe:
-            few = self._by_threshold(p, records, epsilon, upwards=from_below)
-            if self._finds(few, records):
-                return few
-        if is_safe:
-            return ByRank((p,), self.points, self.records, epsilon)
-        many = self._by_threshold(p, records, epsilon, upwards=not from_below)
-        return many if self._number <= NARROW and self._finds(many, records) else None
-
-    @property
-    def _number(self) -> int:
-        """How many values there are, by which an answer can be off."""
-        return max(self.values, len(self.points))
-
-    @property
-    def _quiet(self) -> float:
-        """Scales of noise that records must have for AboveThreshold to pass none of them by."""
-        return QUIET + log(self._number)
-
-    @staticmethod
-    def _beyond(p: float, records: float) -> float:
-        """Return how many records are beyond a percentile, on the side of the few."""
-        return min(p, 100 - p) / 100 * records
-
-    def _finds(self, by: ByThreshold, records: float) -> bool:
-        """Return whether AboveThreshold is quiet."""
-        return by.records_per_noise(float(by.share) * records) >= self._quiet
-
-    def _by_threshold(
-        self, p: float, records: float, epsilon: float, *, upwards: bool = True
-    ) -> ByThreshold:
-        """Return AboveThreshold; the largest record is sought upwards alone."""
-        upwards |= parts_of_record(p) == 1
-        return ByThreshold((p,), self.points, self.records, epsilon, upwards, records)
+    def of_size(self) -> Callable[[int], Method]:
+        """Returns the method of numbers of a size, which groups share."""
+        less = CAUTION * self.scale
+        return cache(lambda size: self.of_number(max(2 ** (size / 2) - less, 1.0)))
 
     def are_usable(self, number: int) -> list[bool]:
         """Return which percentiles of so many records, by the noisy number, are no noise."""
         if number < self.scale * log(1 / (2 * EMPTY)):
             return [False for _ in self.percents]
-        method = self.of_size(int(size_of(number)))
-        shares = len(method.singles) if isinstance(method, OneByOne) else 1
-        least = USABLE * self.records.changed * shares / self.left
+        method, scales = self.of_size(int(size_of(number))), USABLE
+        if isinstance(method, Around) and not method.first:
+            scales = QUIET + log(len(self.points))
+        inner = method.inner if isinstance(method, Around) else method
+        shares = len(inner.singles) if isinstance(inner, OneByOne) else 1
+        least = scales * self.records.changed * shares / self.left
         return [(min(p, 100 - p) or p) / 100 * number >= least for p in self.percents]
 
     def draw(self, counts: Counts, records: Indices, by: Draws = BY_SAMPLERS) -> Values:
@@ -300,41 +220,166 @@ class AfterCount(Asked[Values], Method):
         return values
 
 
-class Refined(Asked[Range]):
-    """Percentiles among the candidates of cells of a range, by rank."""
+@dataclass(frozen=True, eq=False)
+class Choice(Asked[Values]):
+    """The choice of a method, of listed candidates.
+
+    Attributes:
+        assumed: About how many records there are.
+        values: How many values there are, by which an answer can be off: more than there are
+            candidates where these are cells.
+        is_amid: Whether 0 is amid the records, and not at an end.
+    """
+
+    assumed: float
+    values: int
+    is_amid: bool = False
+
+    @property
+    def method(self) -> Method:
+        """The method; a function of public numbers."""
+        of = self.points, self.records
+        inner = self._quiet_in_parts(self.epsilon)
+        if inner == self.percents:
+            return InParts(inner, *of, self.epsilon, self.assumed)
+        if self._are_in_bins():
+            least = min(map(self._beyond, self.percents)) * self.epsilon
+            made = InParts if self.is_amid and least > CLOSE else ByBins
+            return made(self.percents, *of, self.epsilon, self.assumed)
+        # Those that are in parts share the epsilon of one that is alone.
+        alone = tuple(p for p in self.percents if p not in inner)
+        each = self.epsilon / (1 + len(alone))
+        if len(inner) < 2 or self._quiet_in_parts(each) != inner:
+            inner, alone, each = (), self.percents, self.epsilon / len(self.percents)
+        # From the side of the many a false alarm is not beyond 0, if that is amid them.
+        singles = [
+            self.found(p, each)
+            or self._by_threshold(p, each, upwards=p >= 50 or not self.is_amid)
+            for p in alone
+        ]
+        parts = [InParts(inner, *of, each, self.assumed)] if inner else []
+        return OneByOne((*parts, *singles))
+
+    def _quiet_in_parts(self, epsilon: float) -> tuple[float, ...]:
+        """Return those of several percentiles for which AboveThreshold in parts is quiet.
+
+        Of few candidates there are none.
+        """
+        if self.values <= FEWEST or len(self.percents) == 1:
+            return ()
+        made = InParts(self.percents, self.points, self.records, epsilon, self.assumed)
+        noise = {part.p: made.scale_of(1 - part.counts) for part in made.parts()}
+        least = {p: (QUIET + log(self.values)) * scale for p, scale in noise.items()}
+        return tuple(p for p in self.percents if self._beyond(p) >= least.get(p, 0))
+
+    def _are_in_bins(self) -> bool:
+        """Return whether noise would hide one that had all of epsilon, as bins have."""
+        several = len(self.percents)
+        if self.values <= FEWEST:
+            [p, *more], noise = self.percents, scale_for(self.epsilon, self.records.changed)
+            is_tail = not TAIL < p < 100 - TAIL
+            return bool(more) or (is_tail and self._beyond(p) < noise)
+        if self.epsilon >= EXACT * several.bit_length() * self.records.per_user:
+            return False
+        if self.values <= NARROW and any(
+            self.found(p, self.epsilon) is None for p in self.percents if p <= UPPER
+        ):
+            return True
+        return 1 < several < 2 * sum(TAIL < p < 100 - TAIL for p in self.percents)
+
+    def found(self, p: float, epsilon: float) -> Method | None:
+        """Return how one percentile is found, None if noise may hide it in each way."""
+        beyond = self._beyond(p) * epsilon
+        score = beyond / (2 * self.records.rank_bound(p))
+        is_safe = score >= RANKS * log(max(self.values / NEAR, 1.0))
+        is_tail = 100 - p <= TAIL and beyond < MANY
+        from_below = p <= 50
+        if is_tail or not is_safe:
+            few = self._by_threshold(p, epsilon, upwards=from_below)
+            if self._finds(few):
+                return few
+        if is_safe:
+            return ByRank((p,), self.points, self.records, epsilon)
+        many = self._by_threshold(p, epsilon, upwards=not from_below)
+        return many if self.values <= NARROW and self._finds(many) else None
+
+    def _beyond(self, p: float) -> float:
+        """Return how many records are beyond a percentile, on the side of the few."""
+        return min(p, 100 - p) / 100 * self.assumed
+
+    def _finds(self, by: ByThreshold) -> bool:
+        """Return whether AboveThreshold is quiet: it passes no records by."""
+        noise = by.records_per_noise(float(by.share) * self.assumed)
+        return noise >= QUIET + log(self.values)
+
+    def _by_threshold(self, p: float, epsilon: float, *, upwards: bool) -> ByThreshold:
+        """Return AboveThreshold; the largest record is sought upwards alone."""
+        upwards |= parts_of_record(p) == 1
+        return ByThreshold((p,), self.points, self.records, epsilon, upwards, self.assumed)
+
+
+@dataclass(frozen=True, eq=False)
+class Around(Asked[Range], Method):
+    """Percentiles of a range, from cells around a value that is drawn before.
+
+    Attributes:
+        assumed: About how many records there are.
+    """
+
+    assumed: float
+
+    @cached_property
+    def first(self) -> float:
+        """Share of epsilon for the value near the median; 0 if it is 0."""
+        score = self.assumed * self.epsilon / (4 * self.records.rank_bound(50))
+        return share if (share := MEDIAN / score) <= MOST_AROUND else 0.0
+
+    @cached_property
+    def last(self) -> float:
+        """Share of epsilon for the candidates of cells."""
+        return min(max(self.epsilon / CLEAR, WITHIN), 0.5)
+
+    @cached_property
+    def _zero(self) -> tuple[int, Indices]:
+        """The position that is nearest to the value 0, and edges of cells from there."""
+        zero, size = int(self.points.places(np.zeros(1))[0]), len(self.points)
+        return zero, cells(zero, size - zero, CELLS)
 
     @cached_property
     def edges(self) -> Indices:
-        """The first position of each cell, and the number of all candidates."""
-        return self.points.cells(CELLS)
+        """The edges of cells of candidates, in steps from the value that is drawn before."""
+        return cells(len(self.points), len(self.points), CELLS) if self.first else self._zero[1]
+
+    @cached_property
+    def inner(self) -> Method:
+        """The method among cells."""
+        left, starts = 1 - self.first - self.last, self.edges[:-1].astype(np.float64)
+        of = self.percents, starts, self.records, left * self.epsilon, self.assumed
+        return Choice(*of, len(self.points), is_amid=self.first > 0).method
 
     @property
-    def first(self) -> Values:
-        """The first candidate of each cell."""
-        return np.asarray(self.points[self.edges[:-1]])
+    def mechanism(self) -> str:
+        around = f", around a value near the median (epsilon={self.first * self.epsilon!r})"
+        return f"{self.inner.mechanism}{around * (self.first > 0)}, then within a cell"
 
-    @property
-    def spend(self) -> Spend:
-        """What all of them cost."""
-        return Spend("candidates of a cell, by rank", self.epsilon)
-
-    def draw(self, cells: Values, counts: Counts, by: Draws = BY_SAMPLERS) -> Values:
-        """Draw a candidate of each cell, ascending, for the first ones of cells of groups."""
-        at = np.searchsorted(self.first, cells)
-        drawn = np.empty_like(at)
+    def draw(self, counts: Counts, records: Indices, by: Draws = BY_SAMPLERS) -> Values:
+        zero, edges = self._zero
+        start = np.full(counts.groups, zero)
+        if self.first:
+            of = edges[:-1].astype(np.float64), self.records, self.first * self.epsilon
+            near = ByRank((50.0,), *of).draw(counts.in_cells(edges, start), records, by)
+            start += near[:, 0].astype(np.int64)
+        found = self.inner.draw(counts.in_cells(self.edges, start), records, by)
+        at, last = self.edges.searchsorted(found), len(self.points) - 1
+        lows, highs = (start[:, None] + self.edges[at + i] - i for i in (0, 1))
         for i, p in enumerate(self.percents):
-            low, high = self.edges[at[:, i]], self.edges[at[:, i] + 1] - 1
+            low, high = ends = lows[:, i].clip(0, last), highs[:, i].clip(0, last)
             # Records of other cells are next to it, so that few candidates are between two.
             place = counts.place.clip(low[counts.group] - 1, high[counts.group] + 1)
-            scores = RankScores(
-                counts.moved(place),
-                p=p,
-                points=self.points,
-                bound=self.records.rank_bound(p),
-                drawn=(low, high),
-            )
-            drawn[:, i] = by.largest(scores, self.epsilon / len(self.percents))
-        return np.asarray(self.points[np.sort(drawn)])
+            held, bound = counts.moved(place), self.records.rank_bound(p)
+            scores = RankScores(held, p=p, points=self.points, bound=bound, drawn=ends)
+            at[:, i] = by.largest(scores, self.last * self.epsilon / len(self.percents))
+        return np.asarray(self.points[np.sort(at)])
 
 
 def size_of(records: int | Indices) -> Indices:

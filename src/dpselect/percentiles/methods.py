@@ -21,14 +21,14 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-from dpselect.draws import PermuteAndFlip, above_threshold
+from dpselect.draws import above_threshold
 from dpselect.draws.above_threshold import Runs
 from dpselect.draws.exact.noisy_counts import check_scale, discrete_laplace, scale_for
 from dpselect.draws.exact.selection import Rows, largest_of_each
 from dpselect.percentiles.candidates import Range, around
 from dpselect.percentiles.objectives import RankScores
 from dpselect.percentiles.reading import Counts, Records
-from dpselect.typing import Indices, Probabilities, Values
+from dpselect.typing import Indices, Values
 
 FEWEST, MOST, RECORDS = 16, 256, 3.0
 """Bins: at least, at most, and how many records each has, in scales of its noise."""
@@ -119,11 +119,6 @@ class ByRank(Asked[Values], Method):
     @property
     def mechanism(self) -> str:
         return f"PermuteAndFlip(epsilon={self.epsilon!r})"
-
-    def probabilities(self, counts: Counts) -> Probabilities:
-        """Return the distribution over the candidates; private."""
-        [scores] = np.asarray(self.scores(counts))
-        return PermuteAndFlip().probabilities(scores, self.epsilon)
 
     def draw(self, counts: Counts, records: Indices, by: Draws = EXACT) -> Values:  # noqa: ARG002
         return self.points[by.largest(self.scores(counts), self.epsilon), None]

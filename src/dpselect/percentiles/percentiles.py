@@ -20,7 +20,7 @@ from dpselect import tables, validation
 from dpselect.errors import ParameterError
 from dpselect.neighbours import Neighbours, NeighboursLike
 from dpselect.percentiles.candidates import UNKNOWN, Quantity, Range, Unit
-from dpselect.percentiles.choice import REFINED, AfterCount, Drawn, Refined, size_of
+from dpselect.percentiles.choice import AfterCount, Drawn, size_of
 from dpselect.percentiles.intervals import SHARE, Intervals
 from dpselect.percentiles.methods import EXACT
 from dpselect.percentiles.objectives import checked_candidates, percent
@@ -65,8 +65,9 @@ class Percentiles(Query[PercentileRelease]):
     The candidates are ``lower``, ``lower + step`` and so on up to ``upper``, or the values of
     ``candidates``. Every record counts at the candidate nearest to its number, halfway at the
     larger one and beyond all of them at their end (``candidates``). A range of more than
-    100,001 values, up to ``2**52``, is not listed: the column is read into memory, one of few
-    cells of values is drawn, and then, for a tenth of epsilon, one of its values.
+    100,001 values, up to ``2**52``, is not listed: the column is read into memory, and drawn
+    are a value near the median, one of few cells of values that grow from there on, and one of
+    the values of the cell (``choice``).
 
     Data are a frame, the path of a Parquet or CSV file, or an array, list or Series. From a
     lazy frame (polars, DuckDB, PySpark) only the ranks of listed values leave the engine. The
@@ -214,7 +215,7 @@ class Percentiles(Query[PercentileRelease]):
         records = Records(relation, self.column, users, self.on_invalid, measure)
         percents, points = checked_percents(self.p), self._points(unit)
         epsilon = left = validation.positive("epsilon", self.epsilon)
-        intervals = refined = None
+        intervals = None
         if self.interval is None:
             why = "is for intervals: say by `interval` which"
             validation.left_out(self, "interval_share", why=why)
@@ -223,27 +224,22 @@ class Percentiles(Query[PercentileRelease]):
             part = epsilon * validation.share("interval_share", share)
             intervals = Intervals(percents, points, records, part, self.interval)
             left -= part
-        if isinstance(points, Range):
-            refined = Refined(percents, points, records, REFINED * left)
-            left -= refined.epsilon
-        listed = refined.first if refined is not None else np.asarray(points)
-        method = AfterCount(percents, listed, records, left, len(points))
-        more = tuple(one.spend for one in (refined, intervals) if one is not None)
+        after = AfterCount(percents, points, records, left)
+        more = () if intervals is None else (intervals.spend,)
         public = ["the candidates", "p"]
         if relation is Neighbours.SUBSTITUTE:
             public.append(f"the number of {'records' if users is None else 'persons'}")
         return PercentilesDesign(
             plan=Plan(
-                mechanism=method.mechanism + ", then within a cell" * (refined is not None),
-                spends=(*method.spends, *more),
+                mechanism=f"method chosen by a noisy number of records (scale={after.scale!r})",
+                spends=(*after.spends, *more),
                 epsilon=epsilon,
                 neighbours=relation,
                 public=tuple(public),
                 passes=passes(points),
             ),
             points=points,
-            method=method,
-            refined=refined,
+            method=after,
             intervals=intervals,
             unit=unit,
         )
@@ -305,15 +301,13 @@ class PercentilesDesign(Design[PercentileRelease]):
 
     Attributes:
         points: The values that may be released, increasing.
-        method: How percentiles are drawn, from a list of candidates or cells.
-        refined: How they are drawn within cells of a range.
+        method: How percentiles are drawn.
         intervals: Those around the values, if they were asked for.
         unit: What answers become.
     """
 
     points: Values | Range
     method: AfterCount
-    refined: Refined | None = None
     intervals: Intervals | None = None
     unit: Unit
 
@@ -349,21 +343,15 @@ class PercentilesDesign(Design[PercentileRelease]):
         ends = [one.ends() for one in answers if one.ends is not None]
         return replace(drawn, interval=tuple(self.in_units(two) for one in ends for two in one))
 
-    def candidates(self, counted: Counts) -> Counts:
-        """Return the counts of what the method draws from: candidates, or cells of a range."""
-        return counted if self.refined is None else counted.in_cells(self.refined.edges)
-
     def answers(self, counted: Counts) -> list[Drawn]:
         """Draw the values of each group."""
         answers: list[Drawn] = []
-        for part in counted.parts(max(1, RANKED_AT_ONCE // self.method.points.size)):
+        for part in counted.parts(RANKED_AT_ONCE // min(len(self.points), MOST_LISTED)):
             noisy = EXACT.laplace(part.numbers, self.method.scale)
             if self.method.records.are_public:
                 # Of so many records there are no more numbers, whatever the noise says.
                 noisy = noisy.clip(max=part.numbers + part.missing)
-            values = self.method.draw(self.candidates(part), noisy)
-            if self.refined is not None:
-                values = self.refined.draw(values, part)
+            values = self.method.draw(part, noisy)
             answers += map(Drawn, map(tuple, values.tolist()), noisy.tolist())
         if self.intervals is None:
             return answers

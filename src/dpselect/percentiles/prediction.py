@@ -35,11 +35,15 @@ if TYPE_CHECKING:
 MOST_RECORDS = 100_000
 """Assumed records, at most: of more the error in ranks is the same, in units no larger."""
 
+DENSE = 2**12
+"""Candidates near the best one that are simulated, about."""
+
 WIDTHS = 3
 """Simulated intervals of each shape."""
 
 RELEASES = 80
-"""Simulated releases of each shape: the third largest error of so many is the stated one."""
+"""Simulated releases of each shape: the third largest error of so many is the stated one. Of a
+range that is not listed half as many, the largest of which counts."""
 
 GRID: Values = np.linspace(-6, 6, 2_001)
 """Standard deviations."""
@@ -57,8 +61,12 @@ class Simulated(Draws):
     def largest(self, scores: Rows, epsilon: float) -> Indices:
         # What is further below the best is never drawn: the probability is below 1e-10.
         [first], [end] = scores.near(np.array([50 / epsilon]))
-        row, place = spans(first, end - first)
+        # Of many one stands for so many, whose largest noise is larger by their logarithm.
+        stride = np.maximum((end - first) // DENSE, 1)
+        row, place = spans(0 * first, -(-(end - first) // stride))
+        place = first[row] + place * stride[row]
         noisy = scores.at(row, place) * (epsilon / 2) + self.rng.exponential(size=row.size)
+        noisy += np.log(stride)[row]
         every = np.arange(scores.shape[0])
         at = np.flatnonzero(noisy == np.maximum.reduceat(noisy, row.searchsorted(every))[row])
         return place[at[row[at].searchsorted(every)]]
@@ -208,18 +216,13 @@ def predicted(
     """
     worst = np.zeros(len(design.method.percents))
     for values, counted in shaped:
-        counts, width = design.candidates(counted), np.zeros(1)
-        if design.refined is not None:
-            last = float(design.points[len(design.points) - 1])
-            width = np.diff(design.refined.first, append=last)
-        by, copies = Simulated(np.random.default_rng(0)), counts.some(np.zeros(RELEASES, int))
+        times = RELEASES // (1 + isinstance(design.points, Range))
+        by, copies = Simulated(np.random.default_rng(0)), counted.some(np.zeros(times, int))
         noisy = by.laplace(copies.numbers, design.method.scale)
         drawn = design.method.draw(copies, noisy, by)
-        # Of a cell nothing is simulated: an error is one of all its candidates.
-        wide = width[design.method.points.searchsorted(drawn) if width.size > 1 else 0]
         at = _ranks(design, values)
         low, high = (values[end(at).astype(np.int64)] for end in (np.floor, np.ceil))
-        far = np.maximum(np.maximum(low - drawn, drawn + wide - high), 0.0)
+        far = np.maximum(np.maximum(low - drawn, drawn - high), 0.0)
         # A standard deviation of the share on the safe side.
         safe = probability + sqrt(probability * (1 - probability) / len(far))
         worst = np.maximum(worst, np.quantile(far, min(safe, 1.0), axis=0, method="higher"))

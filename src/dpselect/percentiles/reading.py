@@ -110,11 +110,15 @@ class Counts:
         back = (ends[:-1] + ends[1:] - 1)[self.group] - np.arange(self.group.size)
         return replace(self, place=self.candidates - 1 - self.place[back], held=self.held[back])
 
-    def in_cells(self, edges: Indices) -> Counts:
-        """Return the counts of cells between ascending edges, in place of candidates."""
-        if edges.size == self.candidates + 1:  # each is a cell
-            return self
-        cell = edges.searchsorted(self.place, side="right") - 1
+    def in_cells(self, edges: Indices, start: Indices | None = None) -> Counts:
+        """Return the counts of cells between ascending edges, in place of candidates.
+
+        Args:
+            edges: Positions of candidates, from a position of each group on.
+            start: These positions; 0 if not given.
+        """
+        place = self.place if start is None else self.place - start[self.group]
+        cell = edges.searchsorted(place, side="right") - 1
         return replace(self.moved(cell), candidates=edges.size - 1)
 
     def moved(self, place: Indices) -> Counts:
@@ -440,7 +444,9 @@ def _counts_there(
         part = tables.collect(counted, data, most=(size + 1) * (groups or 1))
         known = {"value": tables.counts(part["place"]), "len": tables.counts(part["count"])}
         found.append(pl.DataFrame(known))
-    return _counts_at(pl.concat(found).sort("value"), size, groups or 1).in_cells(edges)
+    counts = _counts_at(pl.concat(found).sort("value"), size, groups or 1)
+    # Where each is a cell there is nothing to do.
+    return counts if edges.size == size + 1 else counts.in_cells(edges)
 
 
 def _queries(

@@ -167,7 +167,7 @@ def right_values(answer, values, grid, percents, number=exact, *, loose=0.0, eps
         return True
     # A draw errs by so many ranks with a probability of at most e^-16.
     size = len(grid.listed) or grid.last + 1
-    # Within a cell of a range that is not listed a tenth of epsilon is for the candidates.
+    # Of a range that is not listed half of epsilon is for cells, and half for what is in one.
     epsilon /= 4 if size > 100_001 else 1
     off = min(2 * len(percents) * (log(size) + 16) / epsilon, 0.49)
     found = windows(values, grid, percents, off)
