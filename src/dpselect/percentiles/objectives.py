@@ -17,7 +17,7 @@ from dpselect.errors import ParameterError
 from dpselect.neighbours import Neighbours, NeighboursLike
 from dpselect.objective import Objective
 from dpselect.percentiles.candidates import Range
-from dpselect.percentiles.reading import Counts, Records, rank_bound
+from dpselect.percentiles.reading import Counts, Records
 from dpselect.sensitivity import GlobalSensitivity
 from dpselect.typing import Indices, OnInvalid, Values
 
@@ -136,7 +136,7 @@ def by_rank(
     scores = RankScores(counts, p=p, points=ascending).in_ranks(np.zeros_like(at), at)
     return Objective(
         scores if form == "signed" else np.minimum(scores, 0.0),
-        GlobalSensitivity(rank_bound(p / 100, neighbours), neighbours),
+        GlobalSensitivity(Records(neighbours).rank_bound(p), neighbours),
         candidates=points.tolist(),
         highest=None if form == "signed" else 0.0,
         # One sensitivity for all candidates: both directions hold.

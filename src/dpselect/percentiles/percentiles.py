@@ -383,7 +383,7 @@ class GroupedPercentiles(GroupedDesign[PercentileRelease, Drawn]):
     def prepare(self, data: object) -> Callable[[Plan], PercentileRelease]:
         records = self.each.method.records
         if records.on_invalid == "raise":
-            refuse_missing(records.measured(data), records.named)
+            refuse_missing(records.measured(data), str(records.column))
         return super().prepare(data)
 
     def released(
@@ -393,7 +393,7 @@ class GroupedPercentiles(GroupedDesign[PercentileRelease, Drawn]):
 
     def answers(self, data: object, groups: tuple[Hashable, ...]) -> Callable[[], list[Drawn]]:
         records, points = self.each.method.records, self.each.points
-        data, column = records.measured(data), records.named
+        data, column = records.measured(data), str(records.column)
         rows = self.grouping.rows(data, {NUMBER: column}, groups)
         kind = checked_type(tables.declared_float(data, column), column, points)
         counts = counts_of_groups(rows, points, data, len(groups), kind)

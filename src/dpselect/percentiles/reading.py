@@ -167,8 +167,15 @@ class Records:
         return self.neighbours is Neighbours.SUBSTITUTE and self.users is None
 
     def rank_bound(self, p: float) -> float:
-        """Return what one step changes of the distance of a rank from a percentile's."""
-        return self.per_user * rank_bound(p / 100, self.neighbours)
+        """Return what one step changes of the distance of a rank from ``1/2 + p/100 (n - 1)``.
+
+        Of a person with up to ``m`` records it changes ``m`` times as much. Under substitution
+        how many there are may change too, also where a record loses its number: if ``i`` of
+        them become ``j`` and ``l`` more are below the candidate, the distance changes by at
+        most ``|l - a(j - i)| ≤ m``, for ``a = p/100``, since ``-i ≤ l ≤ j``.
+        """
+        is_replaced = self.neighbours is Neighbours.SUBSTITUTE
+        return self.per_user * (1.0 if is_replaced else max(p / 100, 1 - p / 100))
 
     def check(self, data: object, points: Values | Range) -> None:
         """Make the checks of a release that read no private value.
@@ -211,17 +218,12 @@ class Records:
         """Return data with numbers of the column: of dates, or of a difference."""
         return self.measure.of(data, self.column)
 
-    @property
-    def named(self) -> str:
-        """The column, of a table."""
-        return str(self.column)
-
     def _counted(self, data: object, points: Values | Range) -> Counts:
         if self.column is None or not tables.is_table(data):
             listed = tables.numeric_column(data, self.column)
             kind = checked_type(tables.declared_float(data), self.column, points)
             return counts_of(listed, points, kind)
-        rows = self._numbers(data)
+        rows = self._numbers(data, self.column)
         kind = checked_type(tables.declared_float(data, self.column), self.column, points)
         engine = engine_of(rows)
         if isinstance(points, Range):
@@ -236,36 +238,25 @@ class Records:
 
         return counts_of_parts(parts, starts)
 
-    def _numbers(self, data: object) -> nw.LazyFrame[Any]:
+    def _numbers(self, data: object, column: str) -> nw.LazyFrame[Any]:
         """Return the numbers that are counted, and a null for each record without one.
 
         In polars it may be NaN, and integers that NumPy has stay what they are.
         """
-        table = tables.check_columns(data, numeric=[self.named])
-        kind = table.collect_schema()[self.named]
+        table = tables.check_columns(data, numeric=[column])
+        kind = table.collect_schema()[column]
         is_plain = kind.is_float() or (kind.is_integer() and "128" not in str(kind))
         if self.users is None and is_plain and engine_of(table).is_here:
-            return table.select(nw.col(self.named).alias(NUMBER))
+            return table.select(nw.col(column).alias(NUMBER))
         persons = [] if self.users is None else [self.users.user]
-        table = tables.lazy_columns(data, numeric=[self.named], plain=persons)
-        number = engine_of(table).without_nan(self.named).alias(NUMBER)
+        table = tables.lazy_columns(data, numeric=[column], plain=persons)
+        number = engine_of(table).without_nan(column).alias(NUMBER)
         if self.users is None:
             return table.select(number)
         rows = table.select(number, self.users.persons(table.collect_schema()))
         missing = rows.filter(nw.col(NUMBER).is_null(), ~nw.col("user").is_null())
         counted = self.users.limited(rows, order_by=[NUMBER])
         return nw.concat([counted.select(NUMBER), missing.select(NUMBER)])
-
-
-def rank_bound(fraction: float, neighbours: Neighbours) -> float:
-    """Return what one step changes of the distance of a rank from ``1/2 + fraction * (n - 1)``.
-
-    Of a person with up to ``m`` records it changes ``m`` times as much. Under substitution how
-    many there are may change too, also where a record loses its number: if ``i`` of them become
-    ``j`` and ``l`` more are below the candidate, the distance changes by at most
-    ``|l - a(j - i)| ≤ m``, since ``-i ≤ l ≤ j``.
-    """
-    return 1.0 if neighbours is Neighbours.SUBSTITUTE else max(fraction, 1 - fraction)
 
 
 def checked_column(data: object, column: str | None) -> str | None:
@@ -389,30 +380,25 @@ def _counts_here(rows: nw.LazyFrame[Any], starts: Values, data: object, groups: 
     """Return what the numbers of groups count at, from parts of rows of polars."""
     place = nw.col(GROUP).cast(nw.Int64) * (starts.size + 1) + nw.col(NUMBER)
     placed = engine_of(rows).placed({NUMBER: starts}).select(place.alias("place"))
-    parts = [pl.Series(dtype=pl.Int64)]
-    runs = _runs(parts)
+    parts, runs = [pl.Series(dtype=pl.Int64)], pl.DataFrame()
 
     def add(part: pl.DataFrame) -> None:
         nonlocal runs, parts
         parts.append(part["place"])
         if sum(map(len, parts)) > max(ROWS_AT_ONCE, len(runs)):
-            runs, parts = _merged(runs, _runs(parts)), parts[:1]
+            runs, parts = _with_more(runs, parts), parts[:1]
 
     engine_of(placed).each(add, lambda: unreadable(data))
-    return _counts_at(_merged(runs, _runs(parts)), starts.size + 1, groups)
+    return _counts_at(_with_more(runs, parts), starts.size + 1, groups)
 
 
-def _runs(parts: list[pl.Series]) -> pl.DataFrame:
-    """Return the different integers of some Series, ascending, and how many there are of each.
+def _with_more(runs: pl.DataFrame, parts: list[pl.Series]) -> pl.DataFrame:
+    """Return different integers, ascending, and how many there are of each, with some more.
 
     They are sorted in less time than they are grouped.
     """
-    runs = pl.concat(parts).sort().rle().struct.unnest()
-    return runs.select("value", pl.col("len").cast(pl.Int64))
-
-
-def _merged(runs: pl.DataFrame, more: pl.DataFrame) -> pl.DataFrame:
-    """Return what two tables of integers and their numbers have together."""
+    more = pl.concat(parts).sort().rle().struct.unnest()
+    more = more.select("value", pl.col("len").cast(pl.Int64))
     if runs.is_empty():
         return more
     return pl.concat([runs, more]).group_by("value").agg(pl.col("len").sum()).sort("value")
