@@ -32,10 +32,3 @@ def test_what_is_public_depends_on_the_relation():
     assert "the number of records" not in dp.Percentiles(**VALUE).plan.public
     numbers = [dp.Percentiles(**by_name).release([1.0, None] * 20).records for _ in range(60)]
     assert max(numbers) == 40
-
-
-def test_no_error_of_a_record_is_above_the_declared_end():
-    nothing_said = dp.PercentileRecord(**LABEL, records=3).plan.error
-    assert (nothing_said.value, nothing_said.largest) == (float("inf"), 100)
-    certain = LABEL | {"epsilon": 1e3, "mechanism": "local-dampening"}
-    assert dp.PercentileRecord(**certain, records=3).plan.error.value < 1

@@ -66,7 +66,6 @@ ROWS = [
     LABELS("upper", upper=0),
     LABELS("column", column=None, label="who"),
     LABELS("no column 'nobody'", ColumnError, label="nobody"),
-    LABELS("records", records=0),
     LABEL("there must be at least", DataError, data=[]),
     VALUE("p", p=Each([[], [50, 50], [75, 25], [[25], [50]], [0, 50], [0.5, 0.9]])),
     VALUE("candidates", step=1),

@@ -21,7 +21,7 @@ CLAIMS = {
     "ID3Tree": {"max_records", "on_invalid"},
     "Keys": {"assumed_people"},
     "Map": {"measure"},
-    "PercentileRecord": {"label", "records", "on_invalid"},
+    "PercentileRecord": {"label", "on_invalid"},
     "Percentiles": {"assumed_records", "on_invalid"},
     "Subset": {"n", "d", "positive", "label"},
     "TopKeys": {"assumed_people"},
@@ -120,7 +120,6 @@ STATED = {
     "n": [1, 300, 10**6],
     "on_invalid": ["raise", ["raise"], 1],
     "positive": ["hiv", ["hiv", "tb"], 7],
-    "records": [1, 300],
 }
 """What an analyst might state."""
 
@@ -239,7 +238,6 @@ SEXES |= {"domains": {"days": {"low": 0, "high": 9}}}
 STAR = {"query": "TopNodes", "nodes": 3, "k": 1, "metric": "ego-betweenness"}
 ILL = {"n": 300, "d": 80, "positive": "hiv", "label": "ssn"}
 WRONG = [
-    ("substitute", RECORD, {"label": "ssn", "records": 299}),
     ("substitute", RECORD, {"label": "ssn", "on_invalid": "raise"}),
     ("add-remove", SEXES, {"max_records": 299}),
     ("add-remove", SEXES, {"max_records": 400, "on_invalid": "raise"}),
@@ -303,7 +301,7 @@ def test_a_contradiction_is_one_fixed_error_and_stops_what_rests_on_it(
 
 
 def test_what_does_not_rest_on_it_goes_on_and_the_curator_ends_it(stays):
-    _, query, claims = WRONG[2]
+    _, query, claims = WRONG[1]
     tree, ledger = asked_of(stays, "add-remove", query, {**claims, "on_invalid": "raise"})
     with pytest.raises(PublicClaimError):
         tree.release()
@@ -320,7 +318,7 @@ def test_what_does_not_rest_on_it_goes_on_and_the_curator_ends_it(stays):
 
 
 def test_a_dry_run_finds_the_same(stays):
-    request, ledger = asked_of(stays, *WRONG[6])
+    request, ledger = asked_of(stays, *WRONG[5])
 
     for _ in range(2):
         with pytest.raises(PublicClaimError):
@@ -330,7 +328,7 @@ def test_a_dry_run_finds_the_same(stays):
 
 def test_of_many_who_ask_at_once_one_learns_something(stays):
     """Each asks of other rows whether there are more than the policy says."""
-    _, query, claims = WRONG[2]
+    _, query, claims = WRONG[1]
     _, ledger = asked_of(stays, "add-remove", query, claims)
 
     def ask(at):

@@ -20,10 +20,10 @@ from dpselect.errors import ParameterError, PublicClaimError
 from dpselect.mechanisms import Mechanism, MechanismLike, NoisySequence, by_name
 from dpselect.mechanisms.base import released
 from dpselect.neighbours import Neighbours
-from dpselect.objective import Facts, Objective
+from dpselect.objective import Objective
 from dpselect.percentiles.objectives import exact_fraction, percent
 from dpselect.percentiles.reading import checked_column, no_records
-from dpselect.plan import ErrorBound, Plan
+from dpselect.plan import Plan
 from dpselect.query import ANYTHING, NOTHING, Claim, Columns, Design, Query, query
 from dpselect.release import Release
 from dpselect.sensitivity import GlobalSensitivity, Sensitivity, weighted_sum
@@ -261,8 +261,6 @@ class PercentileRecord(Query[Release[Any]]):
             the best one of the shifted mechanism on three histograms.
         missing_as: Value that replaces a missing one, in ``[0, upper]``. Without a value a
             record would have no score, and which records can be released would be private.
-        records: Number of records, with which an error bound can be stated. Data with another
-            number are refused.
         epsilon: Price of the release, in nats; finite, > 0.
         mechanism: Mechanism that draws the record, by default ``"shifted"``. A short name
             (``dpselect.mechanisms.MECHANISMS``), or a function of ``epsilon=``. The default has
@@ -286,7 +284,6 @@ class PercentileRecord(Query[Release[Any]]):
     upper: float
     horizon: int = 1
     missing_as: float = 0.0
-    records: Annotated[int | None, validation.integers(1, validation.EXACT), Claim(None)] = None
     epsilon: float
     mechanism: MechanismLike | None = None
     on_invalid: Annotated[OnInvalid, Claim("repair")] = "repair"
@@ -295,17 +292,11 @@ class PercentileRecord(Query[Release[Any]]):
         return self.label or "record", super().heads()[1]
 
     def predicted(self) -> dict[str, object]:
-        """Return what the bound on the error needs, or that it says nothing."""
-        error: Any = replace(self, records=self.records or 1).plan.error
-        known: dict[str, object] = {}
-        if self.records is None:
-            known[f"error in {self.column}"] = "give `records`, their number, to have it"
-        if error.says_nothing:
-            known["beware"] = (
-                "the error can be the whole range at this epsilon; Percentiles, or dpselect "
-                "percentile, releases a value, which is far closer"
-            )
-        return known
+        """Return that no bound on the error below the range holds on all data."""
+        return {
+            "beware": "where epsilon is below ln(n), of n records, the error can be the whole "
+            "range; Percentiles, or dpselect percentile, releases a value, which is far closer"
+        }
 
     def reads(self) -> Columns:
         label = () if self.label is None else ((self.label, ANYTHING),)
@@ -329,19 +320,12 @@ class PercentileRecord(Query[Release[Any]]):
                     "the number, the order and the labels of the records", "p", "upper",
                     "horizon", f"that a missing value counts as {self.missing_as:g}",
                 ),
-                error=None if self.records is None else self._error(draw, self.records),
                 passes=1,
             ),
             exact=draw.exact,
             query=self,
             draw=draw,
         )  # fmt: skip
-
-    def _error(self, draw: Mechanism, records: int) -> ErrorBound:
-        unit = "units of the values" if self.column is None else f"units of {self.column}"
-        moved = GlobalSensitivity(self.upper, Neighbours.SUBSTITUTE)
-        facts = Facts(candidates=records, sensitivity=moved)
-        return draw.error_bound(facts, unit, attained=0.0, largest=float(self.upper))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -353,13 +337,13 @@ class _RecordDesign(Design[Release[Any]]):
         self._check_order(data)
         if (column := checked_column(data, self.query.column)) is not None:
             plain = [] if self.query.label is None else [self.query.label]
-            self._check_number(tables.count_records(data, numeric=[column], plain=plain))
+            if tables.count_records(data, numeric=[column], plain=plain) == 0:
+                raise no_records()
 
     def prepare(self, data: object) -> Callable[[Plan], Release[Any]]:
         self._check_order(data)
         values, labels = self._read(data)
         objective = _objective(self.query, values, labels)
-        self._check_number(values.size)
         return released(objective.candidates, self.draw.prepare(objective, 1))
 
     def _read(self, data: object) -> tuple[Values, list[Hashable] | None]:
@@ -377,12 +361,6 @@ class _RecordDesign(Design[Release[Any]]):
                 "rows of Spark have no order, so they have no row numbers: give `label`, or "
                 "release a value with Percentiles"
             )
-
-    def _check_number(self, records: int) -> None:
-        if records == 0:
-            raise no_records()
-        if self.query.records not in {None, records}:
-            raise PublicClaimError("the data have another number of records than `records`")
 
 
 def _objective(
