@@ -75,6 +75,7 @@ def test_one_float_among_integers_changes_no_other_score():
     st.lists(st.sampled_from([1.0, 0.3, 1e-6, 1e-12, 1e6]), min_size=6, max_size=6),
     st.sampled_from([0.0, 0.5, 1e3, 2.0**40]),
 )
+@example([23.0, 6.0, 12.0, 58.0], [7.0, 1.0, 1.0, 18.0], 0.0)
 def test_generalized_errs_by_what_the_grid_pays_for(scores, widths, t):
     """Before: with t = 1e17 all scores lost (7.3 units)."""
     widths = widths[: len(scores)]

@@ -78,3 +78,19 @@ def test_the_worked_example_5():
     assert scaling.dampened(objective)[:2] == pytest.approx([1.7, 1.7])
     law = dp.LocalDampening(epsilon=2).probabilities(objective)
     assert law[[0, 2]].round(2) == pytest.approx([0.32, 0.06])
+
+
+@pytest.mark.parametrize("number", [2, 40])
+def test_no_score_is_infinite_nor_is_told_by_a_warning(number):
+    largest = [1.7e308, -1.7e308] * (number // 2)
+    objective = dp.Objective(largest, dp.GlobalSensitivity(1e-200, EDGE))
+    anchored = partial(scaling.anchored, anchor=0.0)
+    generalized = partial(scaling.generalized, t=0.0)
+    for scaled in (
+        scaling.by_global,
+        scaling.dampened,
+        anchored,
+        scaling.pairwise,
+        generalized,
+    ):
+        assert np.isfinite(scaled(objective)).all()

@@ -26,7 +26,7 @@ from dpselect import validation
 from dpselect._twofold import Twofold, difference, largest
 from dpselect.errors import ParameterError
 from dpselect.objective import Objective
-from dpselect.scaling.dividing import by_global, finite
+from dpselect.scaling.dividing import by_global, cut, silent
 from dpselect.sensitivity import Sensitivity
 from dpselect.typing import Direction, Scores, Values
 
@@ -41,7 +41,7 @@ LONGEST_HORIZON = 2**30
 """Sums over so many distances err by less than 2^-20 of the bound."""
 
 
-@finite
+@silent
 def dampened(objective: Objective) -> Scores:
     """Return the dampened scores ``D_(u,δ)(x, r)``.
 
@@ -58,10 +58,10 @@ def dampened(objective: Objective) -> Scores:
 
     Source: Farias et al., VLDB J. 2023, Definition 12.
     """
-    return dampen_near(objective.scores_twofold, objective)
+    return cut(dampen_near(objective.scores_twofold, objective))
 
 
-@finite
+@silent
 def anchored(objective: Objective, anchor: float) -> Scores:
     """Return ``D(u - A)`` for a public anchor ``A``: the paper's shift by a finite number.
 
@@ -80,12 +80,11 @@ def anchored(objective: Objective, anchor: float) -> Scores:
 
     Source: Farias et al., VLDB J. 2023, Definition 12 and section 4.2.
     """
-    highest = np.array([validation.finite("anchor", anchor), 0.0])
-    heights = objective.less(Twofold(*highest[:, None]))
-    return dampen_near(heights, objective)
+    highest = Twofold(np.array([validation.finite("anchor", anchor)]), np.zeros(1))
+    return cut(dampen_near(objective.less(highest), objective))
 
 
-@finite
+@silent
 def shifted(objective: Objective, direction: Direction) -> Scores:
     """Return the limit of the dampened scores under a large shift, without its constant.
 
@@ -110,10 +109,9 @@ def shifted(objective: Objective, direction: Direction) -> Scores:
     if objective.sensitivity.flat:
         return by_global(objective)
     check_horizon(objective.sensitivity.horizon)
-    gaps = objective.gaps().high
-    shortfall = objective.sensitivity.shortfall()
-    gaps = gaps - shortfall if direction == "non-decreasing" else gaps + shortfall
-    return (gaps - gaps.max()) / objective.sensitivity.bound
+    sign = -1 if direction == "non-decreasing" else 1
+    gaps = objective.gaps().high + sign * objective.sensitivity.shortfall()
+    return cut((gaps - gaps.max()) / objective.sensitivity.bound)
 
 
 def check_horizon(horizon: int) -> None:
@@ -165,7 +163,6 @@ def dampen(values: Values, sensitivity: Sensitivity) -> Values:
     width = np.where(at.width > 0, at.width, 1.0)
     steps = np.sign(values) * (at.steps + (heights - at.start) / width)
     zeros = np.flatnonzero(heights == 0)
-    if zeros.size:
-        # From above: 0 is in the interval from b_m on, and in none that ends at -b_m.
-        steps[zeros] = sensitivity.leading_zeros(zeros, LONGEST_LEAD)
+    # From above: 0 is in the interval from b_m on, and in none that ends at -b_m.
+    steps[zeros] = sensitivity.leading_zeros(zeros, LONGEST_LEAD)
     return steps

@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import wraps
-from typing import ParamSpec
-
 import numpy as np
 
 from dpselect.objective import Objective
 from dpselect.typing import Scores
-
-P = ParamSpec("P")
 
 LARGEST = 1e300
 """Largest unit score; no draw tells it from infinity."""
@@ -20,17 +14,16 @@ FEW = 16
 """Scores up to which numbers of Python are faster than arrays."""
 
 
-def finite(scale: Callable[P, Scores]) -> Callable[P, Scores]:
-    """Cut what a scaling returns at ``LARGEST``, without a warning that scores decide."""
-
-    @wraps(scale)
-    @np.errstate(over="ignore", under="ignore")
-    def cut(*args: P.args, **kwargs: P.kwargs) -> Scores:
-        return np.minimum(np.maximum(scale(*args, **kwargs), -LARGEST), LARGEST)
-
-    return cut
+# Of what overflows no scaling warns, since scores decide on it.
+silent = np.errstate(over="ignore", under="ignore", invalid="ignore")
 
 
+def cut(scores: Scores) -> Scores:
+    """Return unit scores cut at ``LARGEST``."""
+    return np.minimum(np.maximum(scores, -LARGEST), LARGEST)
+
+
+@silent
 def by_global(objective: Objective) -> Scores:
     """Return ``s_r = (u_r - u_*)/Δ``, doubled if the objective is monotone.
 
@@ -48,14 +41,9 @@ def by_global(objective: Objective) -> Scores:
     unit = bound / 2 if objective.monotone else bound
     # Of scores that are floats a difference is rounded once as it is.
     are_floats = not np.count_nonzero(objective.low_order)
-    if len(objective) > FEW or not are_floats:
-        return _of_many(objective, unit, are_floats=are_floats)
-    scores = objective.scores.tolist()
-    best = max(scores)
-    return np.array([max((score - best) / unit, -LARGEST) for score in scores])
-
-
-@finite
-def _of_many(objective: Objective, unit: float, *, are_floats: bool) -> Scores:
+    if are_floats and len(objective) <= FEW:
+        few = objective.scores.tolist()
+        best = max(few)
+        return np.array([max((score - best) / unit, -LARGEST) for score in few])
     scores = objective.scores
-    return (scores - scores.max() if are_floats else objective.gaps().high) / unit
+    return cut((scores - scores.max() if are_floats else objective.gaps().high) / unit)

@@ -14,6 +14,7 @@ the same of one bound per candidate.
 from __future__ import annotations
 
 from fractions import Fraction
+from math import inf
 
 import numpy as np
 
@@ -21,7 +22,7 @@ from dpselect import validation
 from dpselect._twofold import Twofold, add, difference, exact_product, largest
 from dpselect.objective import Objective
 from dpselect.scaling.dampening import dampen
-from dpselect.scaling.dividing import finite
+from dpselect.scaling.dividing import cut, silent
 from dpselect.sensitivity import maximum
 from dpselect.sensitivity.summation import RunningSum
 from dpselect.typing import Indices, Scores, Values
@@ -47,7 +48,7 @@ def floored(sensitivity: Values, objective: Objective) -> Values:
     return np.maximum(np.broadcast_to(sensitivity, objective.scores.shape), least)
 
 
-@finite
+@silent
 def generalized(objective: Objective, t: float) -> Scores:
     """Return the least penalised lead over any candidate, in units of both sensitivities.
 
@@ -75,7 +76,7 @@ def generalized(objective: Objective, t: float) -> Scores:
     t = validation.within("t", t, 0, LARGEST_PENALTY)
     bounds = floored(objective.sensitivity.bounds, objective)
     penalised = add(objective.gaps(), -exact_product(bounds, np.asarray(t)))
-    return -largest_ratio(penalised, bounds, penalised, bounds)
+    return cut(-largest_ratio(penalised, bounds, penalised, bounds))
 
 
 def largest_ratio(lines: Twofold, slopes: Values, levels: Twofold, widths: Values) -> Values:
@@ -96,10 +97,9 @@ def largest_ratio(lines: Twofold, slopes: Values, levels: Twofold, widths: Value
     Returns:
         Shape ``(m,)``; >= 0.
     """
-    corners = _corners(lines, slopes)
-    rises = difference(lines.at(corners[1:]), lines.at(corners[:-1]))
-    lines, slopes = lines.at(corners), slopes[corners]
-    falling = -rises / np.diff(slopes)
+    top = _corners(lines, slopes)
+    falling = difference(lines.at(top[:-1]), lines.at(top[1:])) / np.diff(slopes[top])
+    lines, slopes = lines.at(top), slopes[top]
     result, grows = np.zeros(widths.size), True
     while grows:
         # The first corner of several that roundings do not tell apart: another one's ratio
@@ -114,34 +114,25 @@ def largest_ratio(lines: Twofold, slopes: Values, levels: Twofold, widths: Value
 def _corners(lines: Twofold, slopes: Values) -> Indices:
     """Return the corners of the least concave curve above points, by ascending slopes.
 
-    Up to the highest one, and exactly, by integers: roundings of many corners would add up.
+    Up to the highest one, and exactly, by fractions: roundings of many corners would add up.
     """
     # A rival below a flatter one, or level with it, is never the furthest ahead.
-    heights = np.empty(slopes.size, dtype=np.int64)
-    heights[np.lexsort((lines.low, lines.high))] = np.arange(slopes.size)
+    heights = np.lexsort((lines.low, lines.high)).argsort()
     order = np.lexsort((-heights, slopes))
     rising = heights[order]
     front = order[rising == np.maximum.accumulate(rising)]
-    x, y = _integers(slopes[front]), _integers(*lines.at(front))
-    found: list[int] = []
-    for k in range(front.size):
-        while len(found) > 1:
-            i, j = found[-2:]
-            if (y[j] - y[i]) * (x[k] - x[j]) > (y[k] - y[j]) * (x[j] - x[i]):
-                break
+    x = [*map(Fraction, slopes[front].tolist())]
+    y = [Fraction(one) + Fraction(low) for one, low in zip(*lines.at(front), strict=True)]
+    # Each corner with the slope of the curve before it.
+    found: list[tuple[int, float | Fraction]] = [(0, inf)]
+    for k in range(1, front.size):
+        while (rise := (y[k] - y[found[-1][0]]) / (x[k] - x[found[-1][0]])) >= found[-1][1]:
             found.pop()
-        found.append(k)
-    return front[found]
+        found.append((k, rise))
+    return front[[corner for corner, _ in found]]
 
 
-def _integers(*terms: Values) -> list[int]:
-    """Return sums of floats exactly, in one unit."""
-    sums = [sum(map(Fraction, each)) for each in np.stack(terms, axis=1).tolist()]
-    unit = max(one.denominator for one in sums)
-    return [int(one * unit) for one in sums]
-
-
-@finite
+@silent
 def pairwise(objective: Objective) -> Scores:
     """Return ``min_(r' ≠ r) D_(δ_r + δ_r')(u_r - u_r')``.
 
@@ -165,8 +156,8 @@ def pairwise(objective: Objective) -> Scores:
         ahead[first] = -np.delete(ahead, first).max()
         halves = ahead if objective.monotone else ahead / 2
         # The half of the least float is 0, and no tie.
-        return dampen(np.where(halves == 0, ahead, halves), sensitivity)
-    return _by_rows(objective) if objective.monotone else _by_distance(objective)
+        return cut(dampen(np.where(halves == 0, ahead, halves), sensitivity))
+    return cut(_by_rows(objective) if objective.monotone else _by_distance(objective))
 
 
 def _by_distance(objective: Objective) -> Values:
