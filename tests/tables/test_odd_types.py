@@ -152,6 +152,19 @@ def test_a_column_has_any_other_name(name, hold):
     assert dp.Percentiles(column=name, **MEDIAN).release(data).answer == (2,)
 
 
+@pytest.mark.parametrize("hold", [pd.DataFrame.copy, pd.DataFrame.convert_dtypes])
+def test_columns_of_pandas_may_be_named_by_numbers(hold):
+    """As those of a file without a header are."""
+    data = hold(pd.DataFrame([["x", 1.5]] * 50))
+
+    assert dp.Keys(column="0", delta=1e-6, **AR).release(data).answer == ("x",)
+    assert dp.Keys(delta=1e-6, **AR).release(data[0]).answer == ("x",)
+    assert (
+        dp.Percentiles(column="1", p=50, candidates=[1, 1.5], **AR).release(data).candidate
+        == 1.5
+    )
+
+
 UNUSUAL = [pa.string_view(), pa.binary_view(), pa.run_end_encoded(pa.int32(), pa.int64())]
 UNUSUAL += [pa.list_(pa.string_view()), pa.struct([("a", pa.string_view())])]
 

@@ -3,12 +3,13 @@
 from itertools import product
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 
 import dpselect as dp
 from dpselect.budget.entry import rho_of_pure
-from dpselect.errors import ParameterError
+from dpselect.errors import ColumnError, ParameterError
 from dpselect.mechanisms import MECHANISMS
 from dpselect.trees import (
     Bins,
@@ -179,6 +180,11 @@ def test_without_parameters_all_that_must_be_given_are_named_at_once():
     assert str(error.value) == ("ID3Classifier needs epsilon, domains, classes, max_records")
     with refused("epsilon"):
         ID3Classifier(domains=[[0, 1]], classes=[0, 1], max_records=9).fit([[0]], [0])
+
+
+def test_two_columns_of_one_name_are_refused():
+    with refused(error=ColumnError):
+        classifier(epsilon=1.0).fit(pd.DataFrame([[1, 2]], columns=["age", "age"]), ["yes"])
 
 
 def test_an_unknown_value_stops_where_it_cannot_go_on():

@@ -250,7 +250,7 @@ def column_of(series: nw.Series[Any]) -> pl.Series:
         # A null would turn all integers into floats.
         known = series.fill_null(False if kind == Kind.BOOLEAN else 0).to_numpy()
         return pl.Series(name, known).set(pl.Series(series.is_null().to_numpy()), None)
-    return _by_arrow(series, kind)
+    return _by_arrow(series, kind).alias(name)
 
 
 def _by_arrow(series: nw.Series[Any], kind: Kind | None) -> pl.Series:
@@ -262,13 +262,13 @@ def _by_arrow(series: nw.Series[Any], kind: Kind | None) -> pl.Series:
         # What is wrong with a number or a moment is wrong with that one alone.
         is_one = held.is_primitive(column.type) or held.is_decimal(column.type)
         column.validate(full=not is_one)
-        return pl.Series(series.name, column)
+        return pl.Series(column)
 
     if kind != Kind.TEXT:
         return replaced(found, partial(refused_type, series.name, series.dtype))
     with suppress(DataError):
         return replaced(found, DataError)
-    return _of_texts(listed(series)).alias(series.name)
+    return _of_texts(listed(series))
 
 
 def of_typed(array: NDArray[Any]) -> pl.Series:
