@@ -17,7 +17,6 @@ from functools import cache, cached_property, partial
 from importlib import import_module
 from numbers import Real
 from typing import (
-    TYPE_CHECKING,
     Any,
     ClassVar,
     Generic,
@@ -34,14 +33,12 @@ from typing import (
 import numpy as np
 
 from dpselect import _optional, validation, writing
+from dpselect.budget.entry import Entry
 from dpselect.errors import ColumnError, ParameterError, nearest, not_installed
 from dpselect.neighbours import Neighbours
 from dpselect.passes import holding, noting, stated_rows
 from dpselect.plan import Plan, Receipt, SupportsSpend, reserve, sequential_plan
 from dpselect.release import Release
-
-if TYPE_CHECKING:
-    from dpselect.budget import Entry
 
 Out = TypeVar("Out", bound=Release[Any])
 Fields = TypeVar("Fields")

@@ -454,9 +454,7 @@ _CODE = re.compile(r"``([^`]*)``")
 _ENTRY = re.compile(r"^ {4}(?P<name>\w+): (?P<text>.*(?:\n {8}.*)*)", re.MULTILINE)
 
 
-def documented(
-    of: object, word: Callable[[str], str] = str, *, title: str = ""
-) -> dict[str, str]:
+def documented(of: object, word: Callable[[str], str] = str, title: str = "") -> dict[str, str]:
     """Return the first sentence about each attribute of a class, by name, as plain text.
 
     Args:

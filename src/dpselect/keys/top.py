@@ -21,14 +21,7 @@ from typing import Annotated
 from dpselect import validation
 from dpselect.draws.exact.noisy_counts import check_scale, scale_for
 from dpselect.errors import ParameterError
-from dpselect.keys.design import (
-    GroupsFirst,
-    KeysDesign,
-    OfCandidates,
-    Rest,
-    Selection,
-    _KeysQuery,
-)
+from dpselect.keys.design import GroupsFirst, KeysDesign, OfCandidates, Rest, _KeysQuery
 from dpselect.keys.keys import groups_first, unknown_keys
 from dpselect.keys.release import FRESH
 from dpselect.keys.rows import KeyRows, Missing, check_people, reads
@@ -250,15 +243,14 @@ def _groups_first(asked: TopKeys) -> KeysDesign:
     of_keys = Spend(f"{what} of each group, at most", each.epsilon - rest.epsilon)
     public = tuple(one for one in each.public if one != "the groups")
     plan = replace(each, spends=(of_keys, *rest.spends), epsilon=epsilon, public=public)
-
-    def of_groups(groups: tuple[Hashable, ...]) -> Selection:
-        return _of_candidates(replace(within, groups=groups)).selection
-
     return replace(
         widest,
         plan=after_groups(first.plan, plan),
         rows=replace(widest.rows, groups=()),
-        selection=GroupsFirst(first.selection, of_groups),
+        selection=GroupsFirst(
+            first.selection,
+            lambda groups: _of_candidates(replace(within, groups=groups)).selection,
+        ),
     )
 
 

@@ -12,19 +12,10 @@ from operator import attrgetter
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias
 
-from dpselect import combine as _combine, validation
+from dpselect import combine as _combine, mechanisms, validation
 from dpselect.combine.fronts.dominance import checked_dominance
 from dpselect.combine.registry import UNITS
 from dpselect.errors import NeighboursError, ParameterError
-from dpselect.mechanisms import (
-    AnchoredLocalDampening,
-    Mechanism,
-    NoisySequence,
-    PairwiseLocalDampening,
-    PermuteAndFlip,
-    ShiftedLocalDampening,
-    by_name,
-)
 from dpselect.neighbours import Neighbours
 from dpselect.networks.betweenness import ego_betweenness, ego_betweenness_facts
 from dpselect.networks.density import ego_density, ego_density_facts
@@ -124,7 +115,7 @@ class Metric:
     objective: Callable[..., Objective]
     facts: Callable[..., Facts]
     counts: Sequence[str] = COUNTS
-    mechanism: str = PermuteAndFlip.name
+    mechanism: str = mechanisms.PermuteAndFlip.name
     unit: str = "score units"
     meaning: str = ""
     bounds: Mapping[str, str] = field(default_factory=dict)
@@ -143,7 +134,7 @@ METRICS: Mapping[str, Metric] = MappingProxyType(
             degree,
             degree_facts,
             ["degrees"],
-            PermuteAndFlip.name,
+            mechanisms.PermuteAndFlip.name,
             "neighbours",
             "how many neighbours it has",
         ),
@@ -151,7 +142,7 @@ METRICS: Mapping[str, Metric] = MappingProxyType(
             ego_density,
             ego_density_facts,
             ["degrees", COMMON, "triangles"],
-            PairwiseLocalDampening.name,
+            mechanisms.PairwiseLocalDampening.name,
             "share of pairs of neighbours",
             "share of pairs of its neighbours that are neighbours",
         ),
@@ -162,12 +153,12 @@ METRICS: Mapping[str, Metric] = MappingProxyType(
             ego_betweenness,
             ego_betweenness_facts,
             COUNTS,
-            PairwiseLocalDampening.name,
+            mechanisms.PairwiseLocalDampening.name,
             "pairs of neighbours",
             "how many pairs of its neighbours it connects",
             bounds={
-                ShiftedLocalDampening.name: "degree",
-                AnchoredLocalDampening.name: "degree",
+                mechanisms.ShiftedLocalDampening.name: "degree",
+                mechanisms.AnchoredLocalDampening.name: "degree",
             },
             takes_max_degree=True,
         ),
@@ -218,7 +209,7 @@ class MetricChoice:
 
     asked: TopNodes
     scores: tuple[Score, ...]
-    mechanism: Mechanism
+    mechanism: mechanisms.Mechanism
 
     @classmethod
     def of(cls, asked: TopNodes) -> Self:
@@ -245,8 +236,9 @@ class MetricChoice:
             raise ParameterError(f"`max_degree` goes with the metric {takes}")
         named = asked.mechanism
         if named is None:
-            named = _suited(scores, asked) if asked.above is None else NoisySequence.name
-        return cls(asked, scores, by_name(named, asked.epsilon))
+            sequence = mechanisms.NoisySequence.name
+            named = _suited(scores, asked) if asked.above is None else sequence
+        return cls(asked, scores, mechanisms.by_name(named, asked.epsilon))
 
     @property
     def alone(self) -> Metric | None:
@@ -376,7 +368,7 @@ def _suited(scores: Sequence[Score], asked: TopNodes) -> str:
     # The largest change of ego betweenness is of no use. Sums of the others are hardly drawn
     # better by pairs, which take as many steps as a node has neighbours.
     if summed and METRICS["ego-betweenness"] in every:
-        return PairwiseLocalDampening.name
+        return mechanisms.PairwiseLocalDampening.name
     if combine is None and not summed:
         return first.metrics[0].mechanism
     rounds = asked.k == 1 or asked.redraw is not None

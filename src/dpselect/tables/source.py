@@ -14,13 +14,7 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from dpselect import validation
-from dpselect.errors import (
-    ColumnError,
-    DataError,
-    ParameterError,
-    no_file,
-    possible,
-)
+from dpselect.errors import ColumnError, DataError, ParameterError, no_file, possible
 from dpselect.passes import replaced
 from dpselect.tables.dialect import Dialect
 from dpselect.tables.formats import FORMATS, Format, refusal

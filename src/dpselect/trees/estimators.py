@@ -30,11 +30,7 @@ from dpselect.typing import Indices, OnInvalid, Values
 
 needed("sklearn", extra="standard")
 from sklearn.base import BaseEstimator, ClassifierMixin  # noqa: E402 -- after the check
-from sklearn.utils.validation import (  # noqa: E402
-    check_is_fitted,
-    column_or_1d,
-    validate_data,
-)
+from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data  # noqa: E402
 
 PUBLIC = ("epsilon", "domains", "classes", "max_records")
 """Parameters that every fit needs, and that no data may choose."""
