@@ -12,7 +12,6 @@ from dpselect.errors import (
     LedgerError,
     ParameterError,
     no_column,
-    no_field,
 )
 
 KINDS = [getattr(errors, name) for name in errors.__all__]
@@ -53,19 +52,6 @@ def test_a_missing_column_is_named_with_the_nearest(name, said):
     error = no_column(name, ["days", "ward"])
 
     assert (str(error), error.missing) == (said, name)
-
-
-@pytest.mark.parametrize(
-    ("name", "near"),
-    [
-        *(("dayz", True), ("dyas", True), ("DAY", True), ("dozen", False)),
-        *(("drays", True), ("da", False), ("d", False), ("stay", False)),
-    ],
-)
-def test_a_field_of_a_first_line_is_quoted_within_two_edits(name, near):
-    """It may be one of a record; half of a name is no edit of it."""
-    assert ("'days'" in str(no_field(name, ["Smith", "days"])).partition(";")[2]) is near
-    assert "Smith" not in str(no_field(name, ["Smith", "days"]))
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -77,11 +77,6 @@ def stated_rows(data: object) -> Mapping[str, object]:
     return getattr(data, "stated_rows", {}) if hasattr(type(data), "stated_rows") else {}
 
 
-def of_sums(number: int) -> int:
-    """Return the most queries that so many sums take: Spark computes any number in one."""
-    return -(-number // MOST_SUMS)
-
-
 class _Watch:
     """Progress callback and counters."""
 

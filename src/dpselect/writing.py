@@ -289,27 +289,26 @@ def check_size(value: object, most: int = MOST_VALUES) -> None:
     Raises:
         ParameterError: It holds more, or lists in lists without end.
     """
-    found, left = 0, [(value, 0)]
-    while left:
-        one, depth = left.pop()
-        inner: Sequence[object] = ()
-        if isinstance(one, Mapping):
-            found += _length(one.get("range")) if len(one) == 1 else 0
-            nodes = one.get("nodes")
-            found += nodes if isinstance(nodes, int) else 0
-            inner = [*one.values()]
-        elif isinstance(one, list | tuple):
-            inner = one
-        found += len(inner)
-        if found > most:
-            raise ParameterError(
-                f"a query in writing holds at most {most:,} values, those of its ranges and "
-                "its nodes included, and there are more: a policy grants another number by "
-                "`most_values`"
-            )
-        if inner and depth == MOST_DEPTH:
-            raise ParameterError(f"a query in writing has at most {MOST_DEPTH} lists in lists")
-        left += [(part, depth + 1) for part in inner if not isinstance(part, str | int)]
+    if _size(value) > most:
+        raise ParameterError(
+            f"a query in writing holds at most {most:,} values, those of its ranges and its "
+            "nodes included, and there are more: a policy grants another number by "
+            "`most_values`"
+        )
+
+
+def _size(value: object, depth: int = 0) -> int:
+    """Return how many values a written one holds once it is read."""
+    if not isinstance(value, Mapping | list | tuple) or not value:
+        return 0
+    if depth == MOST_DEPTH:
+        raise ParameterError(f"a query in writing has at most {MOST_DEPTH} lists in lists")
+    found, inner = len(value), value
+    if isinstance(value, Mapping):
+        inner, nodes = [*value.values()], value.get("nodes")
+        found += _length(value.get("range")) if len(value) == 1 else 0
+        found += nodes if isinstance(nodes, int) else 0
+    return found + sum(_size(one, depth + 1) for one in inner if not isinstance(one, str | int))
 
 
 def _length(ends: object) -> int:

@@ -11,6 +11,7 @@ from pyarrow import feather
 
 from dpselect import tables
 from dpselect.errors import DataError
+from dpselect.tables.dialect import no_field
 from dpselect.tables.engine import LOGGERS, engine_of
 from support.engines import JAVA, held_by, spark
 from support.odd_entries import ENTRIES, READINGS
@@ -83,3 +84,16 @@ def test_spark_is_silent_while_a_query_of_ours_runs():
         assert not any(logging.getLogger(name).disabled for name in LOGGERS)
     finally:
         spark().sparkContext.setLogLevel("OFF")
+
+
+@pytest.mark.parametrize(
+    ("name", "near"),
+    [
+        *(("dayz", True), ("dyas", True), ("DAY", True), ("dozen", False)),
+        *(("drays", True), ("da", False), ("d", False), ("stay", False)),
+    ],
+)
+def test_a_field_of_a_first_line_is_quoted_within_two_edits(name, near):
+    """It may be one of a record; half of a name is no edit of it."""
+    assert ("'days'" in str(no_field(name, ["Smith", "days"])).partition(";")[2]) is near
+    assert "Smith" not in str(no_field(name, ["Smith", "days"]))

@@ -12,11 +12,12 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields
 from functools import cache, partial
+from os.path import commonprefix
 from typing import Annotated, Any, Literal, TypeAlias, get_args
 
 from dpselect import validation
 from dpselect._optional import nw, pl
-from dpselect.errors import ParameterError, no_field
+from dpselect.errors import ColumnError, ParameterError, no_column
 from dpselect.passes import note
 from dpselect.validation import Check
 
@@ -35,6 +36,9 @@ WRITTEN: dict[str, tuple[str, str]] = {
     ".psv": ("|", '"'),
 }
 """Separators and quotation marks of text files by their endings, if no others are stated."""
+
+MOST_EDITS = 2
+"""Letters by which a field of a first line that is quoted differs, at most half of a name."""
 
 NO_QUOTE = "none"
 STATEFUL = ("iso2022", "hz", "utf_7", "utf7", "idna", "punycode")
@@ -326,3 +330,40 @@ def _plain(value: Any) -> Any:  # noqa: ANN401 -- of any field
     if isinstance(value, Mapping):
         return dict(sorted(value.items()))
     return list(value) if isinstance(value, tuple) else value
+
+
+def no_field(name: str, columns: Sequence[str]) -> ColumnError:
+    """Return the error of a column that the first line of a text file does not name.
+
+    That line may be a record: of its fields it quotes none that is not what was asked for but
+    for two edits.
+
+    Args:
+        name: The column.
+        columns: The fields of the first line.
+    """
+    some = "one column" if len(columns) == 1 else f"{len(columns)} columns"
+    there = f"the first line, the header, names {some}"
+    separator = next((one for one in ";\t|," if len(columns) == 1 and one in columns[0]), None)
+    if separator is not None:
+        there += f": does {separator!r} separate this file (`separator`={separator!r})?"
+    else:
+        there += (
+            ": is it the header? `skip_lines` and `comment` leave out what stands above it, "
+            "`header` names the columns of a file without one, and `dpselect look` shows the "
+            "lines to who may read the file"
+        )
+    asked = str(name).casefold()
+    most = min(MOST_EDITS, len(asked) // 2)
+    near = [one for one in columns if _within(most, asked, one.casefold())]
+    return no_column(name, near, there, least=0)
+
+
+def _within(edits: int, one: str, other: str) -> bool:
+    """Return whether so many letters put in, left out or changed make one text the other."""
+    same = len(commonprefix([one, other]))  # noqa: RUF071 -- no paths
+    one, other = one[same:], other[same:]
+    if one == other or not edits:
+        return one == other
+    rest = ((one[1:], other), (one, other[1:]), (one[1:], other[1:]))
+    return any(_within(edits - 1, *some) for some in rest)

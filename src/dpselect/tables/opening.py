@@ -26,10 +26,10 @@ from dpselect.errors import (
     PublicClaimError,
     in_short,
     no_column,
-    no_field,
     no_file,
 )
 from dpselect.passes import replaced
+from dpselect.tables.dialect import no_field
 from dpselect.tables.engine import Engine, Frame, engine_of
 from dpselect.tables.formats import OTHERS, PARQUET, literal
 from dpselect.tables.kinds import Kind, type_name

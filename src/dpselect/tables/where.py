@@ -17,8 +17,8 @@ from math import isfinite
 from typing import Any, Self, TypeAlias
 
 from dpselect._optional import nw
-from dpselect.errors import ColumnError, ParameterError, no_column, no_field
-from dpselect.tables.dialect import Dialect
+from dpselect.errors import ColumnError, ParameterError, no_column
+from dpselect.tables.dialect import Dialect, no_field
 from dpselect.tables.engine import engine_of
 from dpselect.tables.kinds import (
     Kind,
