@@ -117,16 +117,13 @@ def _check_policy(
 
 def _print_plan(request: Request, *, dry_run: bool, as_json: bool) -> None:
     """Print the price of each query and of all; refuse what a release would, if asked to."""
-    budget = None
     if dry_run:
         request.check()
-        budget = request.budget()
+    budget = request.budget() if dry_run else None
     plans = {name: query.plan for name, query in request.queries.items()}
     answered = {name: plan.answered(budget) for name, plan in plans.items()}
     new = [plan for name, plan in plans.items() if answered[name] is None]
-    remaining = None
-    if budget is not None and budget.path is not None:
-        remaining = remaining_after(new, budget)
+    remaining = remaining_after(new, budget) if budget and budget.path else None
     if as_json:
         content: dict[str, Any] = {
             "dry_run": True,
