@@ -249,7 +249,7 @@ class PersonKeys:
         elif asked.candidates is not None:
             possible = len(asked.candidates) * max(1, len(asked.groups))
             if possible <= cap.most:
-                return replace(self, every=distinct(rows.select(USER, *pair)))
+                return replace(self, every=distinct(rows, USER, *pair))
         how: Any = {"distinct": not asked.in_turn, "in_turn": asked.in_turn, "order_by": pair}
         if not engine_of(rows).is_here:
             return replace(self, every=cap.limited(rows, **how))
@@ -259,7 +259,10 @@ class PersonKeys:
     @cached_property
     def _kept(self) -> PersonKeys:
         """The counted rows, for several queries; of an engine that forgets them, in memory."""
-        engine = engine_of(self.every if self.asked.cap is None else distinct(self.every))
+        taken = [USER, _KEY, *[_GROUP] * bool(self.asked.by)]
+        engine = engine_of(
+            self.every if self.asked.cap is None else distinct(self.every, *taken)
+        )
         if not engine.forgets:
             return self.counted
         held = engine.fetched(lambda: unreadable(self.source)).lazy(backend="polars")

@@ -206,7 +206,7 @@ def simple_edges(data: object, rows: EdgeRows) -> nw.LazyFrame[Any]:
     """
     edges, (low, high) = edges_of(data, rows), map(nw.col, ("low", "high"))
     if not (engine_of(edges).is_here and isinstance(rows.nodes, range)):
-        return distinct(edges)
+        return distinct(edges, "low", "high")
     # One number stands for both ends: polars sorts them in less than half the time that it
     # takes to find the different ones.
     place, n = pl.col("place"), len(rows.nodes)

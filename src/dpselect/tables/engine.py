@@ -459,9 +459,13 @@ def engine_of(table: Any) -> Engine:  # noqa: ANN401 -- a frame of narwhals
     return DuckDB(table) if kind.is_duckdb() else Engine(table)
 
 
-def distinct(rows: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
-    """Return the rows that differ; ``unique`` would sort and number those of an engine."""
-    names = rows.collect_schema().names()
+def distinct(rows: nw.LazyFrame[Any], *names: str) -> nw.LazyFrame[Any]:
+    """Return the rows that differ; ``unique`` would sort and number those of an engine.
+
+    Args:
+        rows: The rows.
+        names: Their columns, for which an engine is not asked.
+    """
     return engine_of(rows).grouped(names, f"{max(names)} times").select(*names)
 
 

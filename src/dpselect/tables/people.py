@@ -175,7 +175,7 @@ class PeopleCap:
                     nw.when(value != 0).then(value).otherwise(0.0).alias(name)
                 )
         if distinct:
-            rows = distinct_rows(rows)
+            rows = distinct_rows(rows, USER, *order_by)
         place = (_rank(order_by).cast(nw.Int64) - 1).alias(_PLACE)
         numbered = _with_residues(rows).with_columns(place)
         first, second = WORDS
