@@ -11,7 +11,7 @@ import pytest
 
 import dpselect as dp
 from dpselect.percentiles.candidates import Range, places_of, starts_of
-from dpselect.percentiles.reading import Records, counts_of, passes
+from dpselect.percentiles.reading import Records, counts_at_places, counts_of, passes
 from support.engines import every_engine, held_by
 from support.neighbours import are_neighbours
 from support.placing import decimal
@@ -189,3 +189,14 @@ def test_listed_numbers_of_an_array_are_those_of_a_list():
     assert query == percentiles(column="days", p=50, candidates=[7, 2**60, 3])
     assert dp.Percentiles.from_dict(query.to_dict()) == query
     assert query.each.points.tolist() == [3, 7, 2**60]
+
+
+@pytest.mark.parametrize("most", [3, 2**40], ids=["together", "apart"])
+def test_places_in_any_order_are_counted_with_their_counts(most):
+    """Where both are too many bits for one integer they are sorted apart."""
+    found = counts_at_places(np.array([[2**30, 5, -1, 0], [most, 2, 7, 1]]), 4, 2**28 + 1)
+
+    assert found.group.tolist() == [0, 1, 2**28]
+    assert found.place.tolist() == [0, 1, 0]
+    assert found.held.tolist() == [1, 2, most]
+    assert found.missing == 7

@@ -389,11 +389,12 @@ def _counts_here(rows: nw.LazyFrame[Any], starts: Values, data: object, groups: 
             runs, parts = _with_more(runs, parts), parts[:1]
 
     engine_of(placed).each(add, lambda: unreadable(data))
-    return _counts_at(_with_more(runs, parts), starts.size + 1, groups)
+    found = _with_more(runs, parts).to_numpy().T
+    return counts_at_places(found, starts.size + 1, groups)
 
 
 def _with_more(runs: pl.DataFrame, parts: list[pl.Series]) -> pl.DataFrame:
-    """Return different integers, ascending, and how many there are of each, with some more.
+    """Return different integers, and how many there are of each, with some more.
 
     They are sorted in less time than they are grouped.
     """
@@ -401,7 +402,7 @@ def _with_more(runs: pl.DataFrame, parts: list[pl.Series]) -> pl.DataFrame:
     more = more.select("value", pl.col("len").cast(pl.Int64))
     if runs.is_empty():
         return more
-    return pl.concat([runs, more]).group_by("value").agg(pl.col("len").sum()).sort("value")
+    return pl.concat([runs, more]).group_by("value").agg(pl.col("len").sum())
 
 
 def _counts_there(
@@ -428,9 +429,8 @@ def _counts_there(
         some = placed.select(place.fill_null(MISSING).alias("place"))
         counted = engine_of(some).grouped(["place"], "count")
         part = tables.collect(counted, data, most=(size + 1) * (groups or 1))
-        known = {"value": tables.counts(part["place"]), "len": tables.counts(part["count"])}
-        found.append(pl.DataFrame(known))
-    counts = _counts_at(pl.concat(found).sort("value"), size, groups or 1)
+        found.append([tables.counts(part[name]) for name in ("place", "count")])
+    counts = counts_at_places(np.hstack(found), size, groups or 1)
     # Where each is a cell there is nothing to do.
     return counts if edges.size == size + 1 else counts.in_cells(edges)
 
@@ -474,9 +474,20 @@ def _parts(starts: Values) -> int:
     return parts if are_whole and parts * np.abs(starts).max() < MOST_PARTS else 0
 
 
-def _counts_at(runs: pl.DataFrame, size: int, groups: int) -> Counts:
-    """Return counts at ascending places, of so many in each group; -1 is a missing number."""
-    places, counts = runs["value"].to_numpy(), runs["len"].to_numpy()
+def counts_at_places(found: Indices, size: int, groups: int) -> Counts:
+    """Return counts, of so many places in each group, from places and counts, shape ``(2, n)``.
+
+    Place -1 is that of missing numbers.
+    """
+    places, counts = found
+    bits = int(counts.max(initial=1)).bit_length()
+    if places.max(initial=0) < 2 ** (63 - bits):
+        # Both as one integer are sorted in a fifth of the time.
+        together = np.sort(places << bits | counts)
+        places, counts = together >> bits, together & (2**bits - 1)
+    else:
+        order = np.argsort(places)
+        places, counts = places[order], counts[order]
     known = int(places.searchsorted(0))
     group = places[known:] // size
     missing = int(counts[:known].sum())
