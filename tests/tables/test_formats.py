@@ -1,7 +1,7 @@
 """Formats of files: each is read as its own reader reads it, a record at a time, or cured."""
 
 import json
-from datetime import date
+from datetime import date, datetime
 
 import narwhals as nw
 import polars as pl
@@ -13,6 +13,7 @@ from dpselect import tables
 from dpselect.errors import DataError
 from dpselect.tables.columns import Measure
 from dpselect.tables.formats import CURES, FORMATS
+from dpselect.tables.opening import held
 from support.refusals import refused
 
 COLUMNS = ["ward", "days", "admitted"]
@@ -161,6 +162,19 @@ def test_cells_that_hold_days_are_read_whatever_is_stated_of_texts(tmp_path, sta
 
     days = [-14_215.0, 20_485.0 if "date_format" in stated else None]
     assert (data.collect()["at"] / 86_400_000_000).to_list() == days
+
+
+@pytest.mark.parametrize("engine", ["memory", "polars", "duckdb"])
+def test_local_times_beside_those_of_a_zone_are_refused(tmp_path, engine):
+    """Engines took one for the other, by the first of the files."""
+    times = pl.DataFrame({"t": [datetime(2026, 2, 1, 12)]})  # noqa: DTZ001 -- a local time
+    times.write_parquet(tmp_path / "1.parquet")
+    times.with_columns(pl.col("t").dt.replace_time_zone("UTC")).write_parquet(
+        tmp_path / "2.parquet"
+    )
+
+    with refused(error=DataError):
+        tables.count_records(held(str(tmp_path), engine))
 
 
 def test_the_format_can_be_stated(tmp_path):

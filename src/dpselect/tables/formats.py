@@ -72,8 +72,24 @@ def literal(file: Path) -> str:
     return join(curdir, file)  # noqa: PTH118 -- a Path drops the dot
 
 
-def _parquet(files: Sequence[Path], *_: object) -> pl.LazyFrame:
+def check_clocks(files: Sequence[Path]) -> None:
+    """Refuse local times beside those of a zone: engines take them for each other.
 
+    Raises:
+        DataError: A column of Parquet files holds both.
+    """
+
+    def local(file: Path) -> dict[str, bool]:
+        types = pl.read_parquet_schema(literal(file))
+        times = {one: kind for one, kind in types.items() if isinstance(kind, pl.Datetime)}
+        return {one: kind.time_zone is None for one, kind in times.items()}
+
+    if len(files) > 1 and local(files[0]):
+        alike(files, local)
+
+
+def _parquet(files: Sequence[Path], *_: object) -> pl.LazyFrame:
+    check_clocks(files)
     # Types guessed from folders' names would depend on values: they are text.
     keys = dict.fromkeys(_folder_keys(files), pl.String)
     how: Any = {"hive_partitioning": True, "hive_schema": keys} if keys else {}

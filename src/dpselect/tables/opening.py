@@ -31,7 +31,7 @@ from dpselect.errors import (
 from dpselect.passes import replaced
 from dpselect.tables.dialect import no_field
 from dpselect.tables.engine import Engine, Frame, engine_of
-from dpselect.tables.formats import OTHERS, PARQUET, literal
+from dpselect.tables.formats import OTHERS, PARQUET, check_clocks, literal
 from dpselect.tables.kinds import Kind, type_name
 from dpselect.tables.source import COMPRESSED, Source, check_names, files_of, is_of
 from dpselect.tables.text import columns_of
@@ -333,4 +333,5 @@ def _duckdb(source: Source) -> object:
         names = [escape(literal(one)) for one in files]
         rows = "select * from read_parquet(?, hive_types_autocast = false)"
         relation = replaced(lambda: duckdb.connect().sql(rows, params=[names]), lambda: refusal)
+        replaced(lambda: check_clocks(files), lambda: refusal)
     return Source(frame=relation, where=source.where) if source.where else relation
