@@ -34,9 +34,10 @@ two or more would be quiet in parts they are drawn so, with one such part of eps
 
 *The noisy number* costs ``SHARE`` of epsilon, twice that for several percentiles, since ranks
 in parts are counted from it, and is released. The method is that of the nearest power of
-``√2``, less ``CAUTION`` scales of the noise, so the distribution of the whole is a sum over few
-methods. One step changes the number by at most the records of a person, and discrete Laplace
-noise makes it private; the second step is private for every number. Their epsilons add up.
+``√2``, less one or two scales of the noise (``CAUTION``), so the distribution of the whole is a
+sum over few methods. One step changes the number by at most the records of a person, and
+discrete Laplace noise makes it private; the second step is private for every number. Their
+epsilons add up.
 
 *A range too long to list* is drawn from few cells that grow from some value on, in which
 records count as at a candidate (``Around``). The value is near the median: it is drawn first,
@@ -118,9 +119,10 @@ that an empty group is taken for one with records."""
 LARGEST = 96
 """Size (``size_of``) of the largest number of records that is told apart."""
 
-CAUTION = 1.0
-"""Scales of the noise that are taken off the number: what is wrong for too many records can be
-off by the whole range, and what is wrong for too few by the distance from the end."""
+CAUTION = 6.0
+"""Units of the logarithm of the listed candidates for which a scale of the noise is taken off
+the number, one at least: what is wrong for too many records can be off by the whole range, and
+what is wrong for too few by the distance from the end."""
 
 MEDIAN, MOST_AROUND = 12.0, 0.35
 """Score of half of the records by which a value near the median is drawn, a little above the
@@ -194,7 +196,8 @@ class AfterCount(Asked[Values | Range]):
     @cached_property
     def of_size(self) -> Callable[[int], Method]:
         """Returns the method of numbers of a size, which groups share."""
-        less = CAUTION * self.scale
+        listed = 1 if isinstance(self.points, Range) else self.points.size
+        less = max(log(listed) / CAUTION, 1.0) * self.scale
         return cache(lambda size: self.of_number(max(2 ** (size / 2) - less, 1.0)))
 
     def are_usable(self, number: int) -> list[bool]:
