@@ -90,3 +90,10 @@ def test_counts_that_fall_are_made_monotone():
     by = bins(BOTH[0], points=np.arange(4.0), p=(50.0,))
 
     assert by.answers(np.array([[6, 8, -2, 7]])).tolist() == [[1.0]]
+
+
+def test_steps_are_told_apart_far_from_zero():
+    """What floats lose was taken to be a step of .001 at 10^9, so answers were one below."""
+    by = bins(BOTH[0], points=10**9 + np.array([0, 0.001]), p=(30.0, 50.0))
+
+    assert by.answers(np.array([[0, 3]])).tolist() == [[10**9 + 0.001] * 2]

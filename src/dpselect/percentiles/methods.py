@@ -33,8 +33,8 @@ from dpselect.typing import Indices, Values
 FEWEST, MOST, RECORDS = 16, 256, 3.0
 """Bins: at least, at most, and how many records each has, in scales of its noise."""
 
-ROUNDING = 1e-12
-"""More than what floats lose of a value, as a part of it."""
+ROUNDING = 2.0**-50
+"""More than what floats lose of an interpolated value, as a part of it."""
 
 
 class Draws:
