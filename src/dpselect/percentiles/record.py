@@ -181,29 +181,24 @@ class PercentileSensitivity(Sensitivity):
     def _local(self, distance: int) -> Values:
         upper, n, k = self.bound, self._order.size, self._k
         ordered, reflected = self._ordered, upper - self._ordered[::-1]
-        changes = np.empty(n)
-        changes[self._order] = np.concatenate(
+        changes = np.concatenate(
             [
-                before_it(ordered, k, upper, distance, ordered[: k - 1]),
-                [self._of_the_percentile(distance)],
+                before_it(ordered, k, upper, distance, ordered[:k]),
                 before_it(reflected, n - k + 1, upper, distance, reflected[: n - k])[::-1],
             ]
         )
-        return changes
-
-    def _of_the_percentile(self, distance: int) -> float:
-        """Return that of the candidate that holds the percentile."""
-        ordered, upper, n, k = self._ordered, self.bound, self._order.size, self._k
-        if n == 1:
-            return 0.0
         before, here, after = (_statistic(ordered, upper, k + i) for i in (-1, 0, 1))
-        if distance > 0:
-            [found] = before_it(ordered, k, upper, distance, np.array([here]))
-            return max(found, after - before) if distance == 1 else found
-        # It moves away from the percentile only if another record takes its place: with
-        # k = 1 nobody is left below it to rise, with k = n nobody above it to fall.
-        rise, fall = (after - here if k > 1 else 0.0), (here - before if k < n else 0.0)
-        return max(before, upper - after, rise, fall)
+        if distance == 0:
+            # It moves away from the percentile only if another record takes its place: with
+            # k = 1 nobody is left below it to rise, with k = n nobody above it to fall.
+            moved = (k > 1) * (after - here), (k < n) * (here - before)
+            changes[k - 1] = max(before, upper - after, *moved)
+        elif distance == 1:
+            changes[k - 1] = max(changes[k - 1], after - before)
+        found = np.zeros(n)
+        if n > 1:
+            found[self._order] = changes
+        return found
 
 
 def before_it(ordered: Values, k: int, upper: float, t: int, values: Values) -> Values:
