@@ -11,6 +11,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from decimal import Decimal
+from itertools import repeat
 from typing import Annotated, Any
 
 import numpy as np
@@ -195,9 +196,9 @@ class Percentiles(Query[PercentileRelease]):
             return ((self.minus, ANYTHING), (column, ANYTHING))
         if self.candidates is not None:
             return ((column, Released(listed=self._values()["candidates"])),)
-        unit, points = self.each.unit, self.each.points
-        ends = float(points[0]), float(points[len(points) - 1])
-        low, high = ends if unit.moment == "number" else map(unit.value, ends)
+        low, high = self.each.ends
+        if self.each.unit.moment == "number":
+            low, high = float(low), float(high)
         return ((column, Released(low=low, high=high, step=self.step)),)
 
     def design(self) -> PercentilesDesign | GroupedPercentiles:
@@ -259,9 +260,8 @@ class Percentiles(Query[PercentileRelease]):
     def _points(self, unit: Unit) -> Values | Range:
         """Return the values that may be released, listed unless there are too many."""
         if self.candidates is not None:
-            default = isinstance(self.lower, int | float) and self.lower == 0
-            if not default or self.upper is not None or self.step is not None:
-                raise validation.candidates_and_range()
+            why = "is of a range: leave it out, or `candidates`"
+            validation.left_out(self, "lower", "upper", "step", why=why)
             if unit.moment == "number":
                 listed: Any = self.candidates
             else:
@@ -285,14 +285,11 @@ class Percentiles(Query[PercentileRelease]):
     @property
     def ends_early(self) -> str | None:
         """The largest value, in words, if no whole number of steps ends at ``upper``."""
-        unit, points = self.each.unit, self.each.points
-        last = points[len(points) - 1]
-        if self.upper in UNKNOWN or last == unit.coded(self.upper):
+        unit, last = self.each.unit, self.each.ends[1]
+        if self.upper in UNKNOWN or unit.coded(last) == unit.coded(self.upper):
             return None
-        return (
-            f"up to {as_text(unit.value(float(last)))}: {as_text(self.upper)} is not a "
-            "whole number of steps above `lower`"
-        )
+        end = f"{as_text(self.upper)} is not a whole number of steps above `lower`"
+        return f"up to {as_text(last)}: {end}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -352,13 +349,12 @@ class PercentilesDesign(Design[PercentileRelease]):
                 # Of so many records there are no more numbers, whatever the noise says.
                 noisy = noisy.clip(max=part.numbers + part.missing)
             values = self.method.draw(part, noisy)
-            answers += map(Drawn, map(tuple, values.tolist()), noisy.tolist())
-        if self.intervals is None:
-            return answers
-        return [
-            one._replace(ends=self.intervals.draw(counts, one.values))
-            for one, counts in zip(answers, counted.parts(), strict=True)
-        ]
+            listed: Any = [*map(tuple, values.tolist())]
+            ends: Any = repeat(None)
+            if self.intervals is not None:
+                ends = map(self.intervals.draw, part.parts(), listed)
+            answers += map(Drawn, listed, noisy.tolist(), ends)
+        return answers
 
     @property
     def ends(self) -> tuple[Any, ...]:
