@@ -176,18 +176,14 @@ class Engine:
 
                 number = pl.col(column)
                 place = number.fill_null(0).map_batches(found, pl.Int64, is_elementwise=True)
-                return pl.when(number.is_not_null() & (place >= 0)).then(place).alias(column)
+                return pl.when(number.is_not_null() & (place >= 0)).then(place)
             values = pl.Series(listed, dtype=kind, strict=False)
             places = pl.Series(range(len(listed)), dtype=pl.Int64).filter(values.is_not_null())
-            if not places.len():
-                return pl.lit(None, pl.Int64)
             value, among = pl.col(column), values.drop_nulls()
             if kind == pl.String and among.len() == len(listed):
                 # A type of these texts alone finds them in a third of the time.
-                value = value.cast(pl.Enum(among), strict=False)
-                return value.to_physical().cast(pl.Int64).alias(column)
-            how: Any = {"default": None, "return_dtype": pl.Int64}
-            return value.replace_strict(among, places, **how).alias(column)
+                return value.cast(pl.Enum(among), strict=False).to_physical().cast(pl.Int64)
+            return value.replace_strict(among, places, default=None, return_dtype=pl.Int64)
 
         codes = {column: code(column, listed) for column, listed in goals.items()}
         return nw.from_native(self.native.with_columns(**codes))

@@ -102,11 +102,10 @@ class Comparison:
             raise _unreadable(text, meant)
         literal = _literal(found["literal"])
         if literal is None:
-            word = re.fullmatch(r"[\"\w .:/-]+", found["literal"])
             bare = found["literal"].strip('"')
             # Words that join comparisons are not part of a text.
-            joined = re.search(r"\b(and|or)\b", bare, re.IGNORECASE)
-            meant = f"{column} {sign} '{bare}'" if word and not joined else ""
+            is_text = re.fullmatch(r"(?i)(?!.*\b(and|or)\b)[\"\w .:/-]+", found["literal"])
+            meant = f"{column} {sign} '{bare}'" if is_text else ""
             raise _unreadable(text, meant)
         if isinstance(literal, bool) and sign not in {"=", "!="}:
             raise ParameterError(
