@@ -287,7 +287,8 @@ def test_blanks_before_a_code_repeat_the_codes_above(tmp_path, blank, run):  # n
     rows, tree = tmp_path / "rows.csv", tmp_path / "tree.csv"
     rows.write_text("code\n" + "A00\nA01\nA01\nB2\n")
     tree.write_text(
-        f"chapter,section,code\nA,,\n{blank},A0,\n{blank},,A00\n{blank},,A01\nB,B2,\n"
+        "chapter,section,code,words\n"
+        f"A,,,a\n{blank},A0,,b\n{blank},,A00,c\n{blank},,A01,d\nB,B2,,e\n"
     )
     price = ("--epsilon", 900, "--neighbours", "add-remove", "--json")
 

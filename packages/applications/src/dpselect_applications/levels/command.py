@@ -36,7 +36,12 @@ def _tree(path: Path, given: Given) -> dict[str, str]:
         places = head.index("parent"), head.index("code")
         rows = [[row[place] for place in places] for row in rows if len(row) == len(head)]
     else:
-        rows = [*_filled(rows)]
+        # What stands right of the codes describes them.
+        named = [
+            head.index(one) + 1 for one in (given.options["column"], "code") if one in head
+        ]
+        head = head[: named[0] if named else None]
+        rows = [*_filled(row[: len(head)] for row in rows if any(row[: len(head)]))]
     if len(head) < 2:
         raise DataError(
             "`tree` must be a CSV file, separated by commas, with the columns code and parent, "
@@ -58,8 +63,8 @@ class Detail(QueryCommand):
     """Release counts of codes, at the finest useful level of their tree.
 
     The tree is public: a CSV file with the columns code and parent, or with one column per
-    level, coarsest first; or, with --prefixes, a text file with one code per line, whose first
-    characters are the levels above.
+    level, coarsest first, up to the one that is named as --column or code; or, with --prefixes,
+    a text file with one code per line, whose first characters are the levels above.
 
     $ dpselect levels visits.csv --column diagnosis --tree icd.csv --epsilon 1 --neighbours
     add-remove
