@@ -16,7 +16,7 @@ def design_of(p, epsilon=1.0, **more):
 
 
 def stated_by(design, records=2000):
-    return predicted(design, shaped_as(design.points, records))
+    return predicted(design, shaped_as(design.points, records))[0]
 
 
 def drawn(design, values, times):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from math import isfinite
@@ -112,33 +113,26 @@ def percentile_rank(
     on_invalid = validation.one_of("on_invalid", on_invalid, OnInvalid)
     records = Records(relation, column, on_invalid=on_invalid)
     counts = records.counted(data, np.unique(points))
-    return by_rank(counts, p=p, points=points, form=form, neighbours=relation)
+    signed = by_rank(counts, p=p, points=points, neighbours=relation)
+    if form == "signed":
+        return signed
+    return replace(signed, scores=np.minimum(signed.scores, 0.0), highest=0.0)
 
 
-def by_rank(
-    counts: Counts,
-    *,
-    p: float,
-    points: Values,
-    form: RankForm = "signed",
-    neighbours: Neighbours,
-) -> Objective:
-    """Return the objective of ``percentile_rank`` from the counts of its numbers.
+def by_rank(counts: Counts, *, p: float, points: Values, neighbours: Neighbours) -> Objective:
+    """Return the signed objective of ``percentile_rank`` from the counts of its numbers.
 
     Args:
         counts: Where numbers count among the different candidates, ascending. Private.
         p: The percentile.
         points: The candidates.
-        form: The form of the ranks.
         neighbours: Add/remove or substitution.
     """
     ascending, at = np.unique(points, return_inverse=True)
-    scores = RankScores(counts, p=p, points=ascending).in_ranks(np.zeros_like(at), at)
     return Objective(
-        scores if form == "signed" else np.minimum(scores, 0.0),
+        RankScores(counts, p=p, points=ascending).in_ranks(np.zeros_like(at), at),
         GlobalSensitivity(Records(neighbours).rank_bound(p), neighbours),
         candidates=points.tolist(),
-        highest=None if form == "signed" else 0.0,
         # One sensitivity for all candidates: both directions hold.
         direction="non-decreasing",
     )

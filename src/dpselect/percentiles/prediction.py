@@ -142,23 +142,22 @@ def expected(query: Percentiles, numbers: Iterable[int]) -> str | None:
         return None
     each = "" if query.by is None else " in each group"
     columns: dict[str, list[Any]] = {"p": [f"{p:g}" for p in design.method.percents]}
-    assumed = {one: [*shaped_as(design.points, one)] for one in sorted(numbers)}
-    worst = np.array([predicted(design, shaped) for shaped in assumed.values()])
+    known = sorted(numbers)
+    worst = np.array([predicted(design, shaped_as(design.points, one)) for one in known])
     # Of fewer rows no error is smaller, though by chance or where candidates tie it may be.
-    worst = np.maximum.accumulate(worst[::-1])[::-1]
-    for (one, shaped), far in zip(assumed.items(), worst, strict=True):
-        found = _in_words(design, far)
-        if design.intervals is not None:
-            pairs = zip(found, _in_words(design, _widths(design, shaped)), strict=True)
-            found = [f"{near} ({wide})" for near, wide in pairs]
-        columns[f"{one:,} rows"] = found
+    worst[:, 0] = np.maximum.accumulate(worst[::-1, 0])[::-1]
+    for one, both in zip(known, worst, strict=True):
+        pairs = zip(*(_in_words(design, far) for far in both), strict=True)
+        columns[f"{one:,} rows"] = [
+            near if design.intervals is None else f"{near} ({wide})" for near, wide in pairs
+        ]
     around = "" if design.intervals is None else " (in brackets the width of the interval)"
-    known = f"95 % bounds{around}{each}, for shapes {', '.join(shapes(1))}"
+    said = f"95 % bounds{around}{each}, for shapes {', '.join(shapes(1))}"
     if len(columns) > 2:
-        return "\n".join([*lines(columns), known])
+        return "\n".join([*lines(columns), said])
     [percents, [*errors]] = columns.values()
     listed = ", ".join(f"p{p} {far}" for p, far in zip(percents, errors, strict=True))
-    return f"{listed} for {list(columns)[1]}: {known}"
+    return f"{listed} for {list(columns)[1]}: {said}"
 
 
 def _in_words(design: PercentilesDesign, far: Values) -> list[str]:
@@ -175,18 +174,6 @@ def _distance(far: float | timedelta) -> str:
     return f"{digits(float(f'{seconds / size:.2g}'))} {unit}"
 
 
-def _widths(design: PercentilesDesign, shaped: Iterable[Shaped]) -> Values:
-    """Return the mean width of each interval, of the shape where it is largest."""
-    assert design.intervals is not None  # noqa: S101 -- for type checkers
-    worst = np.zeros(len(design.method.percents))
-    for values, counted in shaped:
-        by = Simulated(np.random.default_rng(0))
-        released = values[np.rint(_ranks(design, values)).astype(np.int64)].tolist()
-        found = [design.intervals.draw(counted, released, by)() for _ in range(WIDTHS)]
-        worst = np.maximum(worst, np.diff(found, axis=2)[:, :, 0].mean(axis=0))
-    return worst
-
-
 def shaped_as(points: Values | Range, records: int) -> Iterator[Shaped]:
     """Yield values of each shape, ascending candidates, and how they count."""
     low, high = (float(points[place]) for place in (0, len(points) - 1))
@@ -196,15 +183,12 @@ def shaped_as(points: Values | Range, records: int) -> Iterator[Shaped]:
         yield values, counts_of(values, points)
 
 
-def _ranks(design: PercentilesDesign, values: Values) -> Values:
-    """Return the positions of percentiles among ascending values, and between them."""
-    return np.array(design.method.percents) / 100 * (values.size - 1)
-
-
 def predicted(
     design: PercentilesDesign, shaped: Iterable[Shaped], probability: float = 0.95
 ) -> Values:
     """Return the error of each percentile that is exceeded with the rest of a probability.
+
+    With it the mean width of each interval; 0 without intervals.
 
     Args:
         design: Design of a release whose method is known.
@@ -212,18 +196,25 @@ def predicted(
         probability: Probability of an error up to the one that is returned; in (0, 1).
 
     Returns:
-        Shape ``(m,)``, in units of the values: the largest over the shapes.
+        Shape ``(2, m)``, in units of the values: the largest over the shapes.
     """
-    worst = np.zeros(len(design.method.percents))
+    worst = np.zeros((2, len(design.method.percents)))
     for values, counted in shaped:
         times = RELEASES // (1 + isinstance(design.points, Range))
         by, copies = Simulated(np.random.default_rng(0)), counted.some(np.zeros(times, int))
         noisy = by.laplace(copies.numbers, design.method.scale)
         drawn = design.method.draw(copies, noisy, by)
-        at = _ranks(design, values)
+        at = np.array(design.method.percents) / 100 * (values.size - 1)
         low, high = (values[end(at).astype(np.int64)] for end in (np.floor, np.ceil))
         far = np.maximum(np.maximum(low - drawn, drawn - high), 0.0)
         # A standard deviation of the share on the safe side.
         safe = probability + sqrt(probability * (1 - probability) / len(far))
-        worst = np.maximum(worst, np.quantile(far, min(safe, 1.0), axis=0, method="higher"))
+        error = np.quantile(far, min(safe, 1.0), axis=0, method="higher")
+        width = np.zeros_like(error)
+        if design.intervals is not None:
+            released = values[np.rint(at).astype(np.int64)].tolist()
+            by = Simulated(np.random.default_rng(0))
+            ends = [design.intervals.draw(counted, released, by)() for _ in range(WIDTHS)]
+            width = np.diff(ends, axis=2)[:, :, 0].mean(axis=0)
+        worst = np.maximum(worst, [error, width])
     return worst
