@@ -193,10 +193,11 @@ def goes_with(name: str, other: str) -> ParameterError:
     return ParameterError(f"`{name}` goes with `{other}`")
 
 
-def left_out(asked: Any, *names: str, why: str) -> None:  # noqa: ANN401 -- a dataclass
+def left_out(asked: Any, *names: str, why: str) -> None:  # noqa: ANN401 -- a query
     """Check that fields have their defaults, or say why they are to be left out."""
+    held, kind = vars(asked), type(asked)
     for name in names:
-        if getattr(asked, name) != getattr(type(asked), name):
+        if held[name] != getattr(kind, name):
             raise ParameterError(f"`{name}` {why}")
 
 
