@@ -33,7 +33,7 @@ from dpselect.tables.dialect import no_field
 from dpselect.tables.engine import Engine, Frame, engine_of
 from dpselect.tables.formats import OTHERS, PARQUET, check_clocks, literal
 from dpselect.tables.kinds import Kind, type_name
-from dpselect.tables.source import COMPRESSED, Source, check_names, files_of, is_of
+from dpselect.tables.source import COMPRESSED, NO_FILES, Source, files_of, is_of, misnamed
 from dpselect.tables.text import columns_of
 from dpselect.tables.values import in_polars
 from dpselect.tables.where import filtered
@@ -60,22 +60,22 @@ def open_table(data: object, *, numbers: Collection[str] = ()) -> Frame:
         ColumnError: There is no column that the source names.
         DataError: There is no such file, it cannot be read, or ``data`` is not a table.
     """
-    source = Source.of(data)
+    source, native = files_of(data), data.frame if isinstance(data, Source) else data
     if source.path is not None:
         return _scan(source, numbers)
-    frame = _frame_of(source)
+    frame = _frame_of(native)
     if frame is None:
         raise DataError(
             "data must be a frame (polars, pandas, pyarrow, a table of DuckDB, ...) or the "
-            f"path of a .parquet or .csv file, not a {type(source.frame).__name__}"
+            f"path of a .parquet or .csv file, not a {type(native).__name__}"
         )
 
     def rows() -> Frame:
-        if is_of(source.frame, "pyspark"):
-            check_names(source.frame)
-        if isinstance(frame, nw.DataFrame):
-            return filtered(in_polars(frame), source.comparisons)
-        return filtered(engine_of(frame).compared(), source.comparisons)
+        if not is_of(native, "polars") and (error := misnamed(native)) is not None:
+            raise error
+        held = isinstance(frame, nw.DataFrame)
+        table = in_polars(frame) if held else engine_of(frame).compared()
+        return filtered(table, source.comparisons) if source.comparisons else table
 
     return replaced(rows, lambda: unreadable(data))
 
@@ -190,20 +190,23 @@ def is_table(data: object) -> bool:
     """Return whether data are a path or a frame, not the values themselves."""
     if isinstance(data, np.ndarray | list | tuple):
         return False  # narwhals takes as long to say so as a small release
-    source = Source.of(data)
-    return source.path is not None or _frame_of(source) is not None
+    native = data.frame if isinstance(data, Source) else data
+    return files_of(data).path is not None or _frame_of(native) is not None
 
 
 def is_lazy(data: object) -> bool:
     """Return whether data are a frame whose rows stay in their engine until collected."""
     if isinstance(data, Source):
         return data.streamed or is_lazy(data.frame)
-    return isinstance(nw.from_native(data, pass_through=True), nw.LazyFrame)
+    return isinstance(_frame_of(data), nw.LazyFrame)
 
 
-def _frame_of(source: Source) -> Any:  # noqa: ANN401 -- a frame of narwhals
-    """Return the frame of a source as it is, None if there is none."""
-    frame = nw.from_native(source.frame, pass_through=True)
+def _frame_of(native: object) -> Any:  # noqa: ANN401 -- a frame of narwhals
+    """Return a frame as it is, None of anything else."""
+    frame = replaced(
+        lambda: nw.from_native(native, pass_through=True),
+        lambda: misnamed(native) or DataError(f"{NO_FILES} cannot be read"),
+    )
     return frame if isinstance(frame, nw.DataFrame | nw.LazyFrame) else None
 
 
@@ -228,7 +231,7 @@ def unreadable(data: object) -> DataError:
         if len(files) > 1:
             right += ", and all files must have the same columns of the same types"
     else:
-        frame = _frame_of(source)
+        frame = _frame_of(source.frame)
         right = Engine.refusal if frame is None else engine_of(frame).refusal
     # How a text file is written is stated by whoever reads it.
     kind = PublicClaimError if source.is_csv else DataError

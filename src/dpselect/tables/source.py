@@ -63,7 +63,9 @@ class Source(Dialect):
         # Of Spark, and of lazy frames of polars, the names are asked for where it is opened.
         if not is_of(self.frame, "polars", "pyspark"):
             refusal = DataError("the table cannot be read: its engine refused the query")
-            replaced(lambda: check_names(self.frame), lambda: refusal)
+            error = replaced(lambda: misnamed(self.frame), lambda: refusal)
+            if error is not None:
+                raise error
         where = (self.where,) if isinstance(self.where, str) else tuple(self.where)
         object.__setattr__(self, "where", where)
         self.comparisons  # noqa: B018 -- they are read
@@ -222,23 +224,23 @@ def is_of(native: object, *packages: str) -> bool:
     return type(native).__module__.startswith(packages)
 
 
-def check_names(native: object) -> None:
-    """Raise unless each column of a frame has a name of its own; names are public.
+def misnamed(native: object) -> ColumnError | None:
+    """Return the error of a frame whose columns have no names of their own, which are public.
 
-    Raises:
-        ColumnError: Two have one name, or names have several levels.
+    None if each has one name, which no other has.
     """
     # A frame of Spark has an attribute for each name.
     columns = getattr(native, "column_names" if is_of(native, "pyarrow") else "columns", ())
     if getattr(columns, "nlevels", 1) > 1:
-        raise ColumnError(
+        return ColumnError(
             "the columns have names of several levels: give each one name, as "
             "frame.columns = frame.columns.map('_'.join)"
         )
     names = Counter(columns if hasattr(columns, "__iter__") else ())
     if names.total() > len(names):
         [(name, _)] = names.most_common(1)
-        raise ColumnError(f"two columns are named {name!r}: give each a name of its own")
+        return ColumnError(f"two columns are named {name!r}: give each a name of its own")
+    return None
 
 
 NO_FILES = Source()

@@ -132,7 +132,7 @@ class PrivateEstimator(WithoutBudget, BaseEstimator):  # type: ignore[misc]
                 ``on_invalid="raise"``, a value or a label is outside of its domain.
             InsufficientBudgetError: The budget does not allow it; nothing is drawn.
         """
-        if tables.is_lazy(tables.Source.of(X)):
+        if tables.is_lazy(X):
             if not isinstance(y, str):
                 raise ParameterError(
                     "X is a lazy frame: y must be the name of its label column"
