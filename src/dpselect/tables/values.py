@@ -268,16 +268,15 @@ def _by_arrow(series: nw.Series[Any], kind: Kind | None) -> pl.Series:
         return replaced(found, partial(refused_type, series.name, series.dtype))
     with suppress(DataError):
         return replaced(found, DataError)
-    return _of_texts(listed(series))
+    return pl.Series(texts(listed(series)), dtype=pl.String)
 
 
 def of_typed(array: NDArray[Any]) -> pl.Series:
     """Return an array of a type in polars; what has no microseconds of 64 bits is null."""
-    if array.dtype.kind in "UO":
-        given = array.tolist()
-        return (
-            _of_texts(given) if array.dtype.kind == "U" else pl.Series(given, dtype=pl.Object)
-        )
+    if array.dtype.kind == "U":
+        return pl.Series(texts(array.tolist()), dtype=pl.String)
+    if array.dtype.kind == "O":
+        return pl.Series(array.tolist(), dtype=pl.Object)
     if array.dtype.kind == "c":
         raise refused_type("", array.dtype)
     is_day, unit = array.dtype == np.dtype("M8[D]"), array.dtype.str[3:]
@@ -313,12 +312,11 @@ def of_series(series: nw.Series[Any]) -> ColumnValues:
     kind = kind_of(column)
     if kind != Kind.NUMBERS or column.dtype.is_decimal() or "128" in str(column.dtype):
         return ColumnValues(objects(column), kind)
-    missing = None
-    if column.null_count() > 0:
-        missing = column.is_null().to_numpy()
-        # A null would turn all integers into floats.
-        column = column.fill_null(False if column.dtype == pl.Boolean else 0)
-    return ColumnValues(column.to_numpy(), kind, missing)
+    if column.null_count() == 0:
+        return ColumnValues(column.to_numpy(), kind)
+    # A null would turn all integers into floats.
+    known = column.fill_null(False if column.dtype == pl.Boolean else 0)
+    return ColumnValues(known.to_numpy(), kind, column.is_null().to_numpy())
 
 
 def kind_of(column: pl.Series) -> Kind:
@@ -384,10 +382,6 @@ def lowest_of(column: pl.Series) -> int | None:
     lowest, highest = ends
     near = highest - lowest < min(4 * column.len(), 2**31)
     return lowest if near and abs(lowest) < 2**62 else None
-
-
-def _of_texts(values: Iterable[object]) -> pl.Series:
-    return pl.Series(texts(values), dtype=pl.String)
 
 
 def of_rows(rows: Iterable[object], width: int) -> list[ColumnValues]:
