@@ -356,7 +356,11 @@ def _codes(column: pl.Series) -> Indices:
     else:
         return _ranks(column)
     each = column[_row_of_each(codes)].cast(pl.String)
-    return codes if column.name == USER else _ranks(each)[codes]
+    if column.name == USER:
+        return codes
+    # One thread takes a third of the time.
+    order = each.to_frame("text").with_row_index().sort("text", multithreaded=False)["index"]
+    return order.to_numpy().argsort()[codes]
 
 
 def _ranks(column: pl.Series) -> Indices:
