@@ -76,6 +76,14 @@ def test_nanoseconds_in_a_zone_are_read_in_duckdb():
     assert replace(MOMENT, candidates=times).release(rows).answer == (times[1],)
 
 
+@pytest.mark.parametrize("kind", [pd.Timestamp, np.datetime64])
+def test_times_among_objects_are_days_where_days_are_asked_for(kind):
+    ends = {"lower": date(1960, 1, 1), "upper": date(1980, 1, 1), "step": timedelta(1)}
+    days = dp.Percentiles(p=50, **ends, **AR)
+
+    assert days.release([kind(TIMES[1]), pd.NaT]).answer == (TIMES[1].date(),)
+
+
 @pytest.mark.parametrize("odd", [pd.NaT, np.datetime64("NaT"), float("nan"), None, 10**30])
 @pytest.mark.parametrize("hold", [list, pl.DataFrame, pl.LazyFrame])
 def test_no_odd_moment_of_objects_decides_whether_others_are_read(odd, hold):

@@ -363,6 +363,9 @@ def moment_in(moment: Moment, value: object) -> int | None:
         if isinstance(value, np.datetime64 | np.timedelta64):
             unit = "D" if value.dtype.str.endswith("[D]") else "us"
             value = value.astype(f"{value.dtype.kind}8[{unit}]").item()
+        # As in text, a local time is a day where days are asked for.
+        if moment == "day" and isinstance(value, datetime) and value.tzinfo is None:
+            value = value.date()
         found = code_of(value, moment)
     except Exception:  # noqa: BLE001 -- whatever is raised, it is none
         return None
