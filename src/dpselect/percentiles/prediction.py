@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from datetime import timedelta
-from functools import cache, lru_cache
+from functools import lru_cache
 from math import erf, sqrt
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -99,17 +99,11 @@ class Simulated(Draws):
         return np.floor(scale * self.rng.exponential(size=shape)).astype(np.int64)
 
 
-@cache
-def _normal() -> list[float]:
-    """Return the normal distribution function on the grid."""
-    return [0.5 + erf(z / sqrt(2)) / 2 for z in GRID.tolist()]
-
-
 @lru_cache(maxsize=4)
 def shapes(records: int) -> dict[str, Values]:
     """Return ascending shares of the range, for each shape as many as there are records."""
     at = (np.arange(records) + 0.5) / records
-    standard = np.interp(at, _normal(), GRID)
+    standard = np.interp(at, [0.5 + erf(z / sqrt(2)) / 2 for z in GRID.tolist()], GRID)
     return {
         "even": at,
         "normal": (standard / 6 + 0.5).clip(0, 1),
@@ -183,17 +177,14 @@ def shaped_as(points: Values | Range, records: int) -> Iterator[Shaped]:
         yield values, counts_of(values, points)
 
 
-def predicted(
-    design: PercentilesDesign, shaped: Iterable[Shaped], probability: float = 0.95
-) -> Values:
-    """Return the error of each percentile that is exceeded with the rest of a probability.
+def predicted(design: PercentilesDesign, shaped: Iterable[Shaped]) -> Values:
+    """Return the error of each percentile that is not exceeded with probability 0.95.
 
     With it the mean width of each interval; 0 without intervals.
 
     Args:
         design: Design of a release whose method is known.
         shaped: What the records are assumed to be.
-        probability: Probability of an error up to the one that is returned; in (0, 1).
 
     Returns:
         Shape ``(2, m)``, in units of the values: the largest over the shapes.
@@ -208,7 +199,7 @@ def predicted(
         low, high = (values[end(at).astype(np.int64)] for end in (np.floor, np.ceil))
         far = np.maximum(np.maximum(low - drawn, drawn - high), 0.0)
         # A standard deviation of the share on the safe side.
-        safe = probability + sqrt(probability * (1 - probability) / len(far))
+        safe = 0.95 + sqrt(0.95 * (1 - 0.95) / len(far))
         error = np.quantile(far, min(safe, 1.0), axis=0, method="higher")
         width = np.zeros_like(error)
         if design.intervals is not None:
