@@ -24,7 +24,7 @@ import numpy as np
 import dpselect as dp
 from dpselect.percentiles import percentile_rank
 from dpselect.percentiles.choice import size_of
-from dpselect.percentiles.methods import ByRank, Method, OneByOne
+from dpselect.percentiles.methods import Method, OneByOne
 from dpselect.percentiles.percentiles import PercentilesDesign
 from dpselect.percentiles.reading import Counts, Records
 from dpselect.percentiles.sparse_vector import ByThreshold
@@ -32,7 +32,6 @@ from dpselect.typing import Probabilities, Values
 from dpselect_studies import datasets
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
-from support.stops import stop_probabilities  # type: ignore[import-not-found]
 
 from support.ranks import law_by_rank  # type: ignore[import-not-found]
 
@@ -42,7 +41,8 @@ PERCENTS = (50, 90, 99)
 EPSILONS = (0.1, 0.5, 1.0, 2.0)
 ADD_REMOVE = dp.Neighbours.ADD_REMOVE
 RELEASES = 500
-"""Of a range that is not listed, in which some values are drawn one after the other."""
+"""Of a range that is not listed, in which values are drawn one after the other; no error in any
+counts as half a step in one."""
 
 
 @dataclass(frozen=True)
@@ -129,24 +129,29 @@ def ours(case: Case, upper: float | None) -> float:
         far = np.abs(np.asarray(design.points) - case.truth)
         return float(law_of(method.singles[0], counted) @ far)
     some = counted.some(np.zeros(RELEASES, dtype=np.int64))
-    return float(np.abs(method.draw(some, some.numbers) - case.truth).mean())
+    error = float(np.abs(method.draw(some, some.numbers) - case.truth).mean())
+    return max(error, 0.5 / RELEASES)
 
 
 def law_of(single: Method, counts: Counts) -> Probabilities:
-    """Return the distribution of a draw; the noise on a threshold is that of 200 quantiles."""
+    """Return the distribution of a draw."""
     if not isinstance(single, ByThreshold):
-        assert isinstance(single, ByRank)  # noqa: S101 -- for type checkers
         law: Probabilities = law_by_rank(single, counts)
         return law
-    queries, (first, second) = np.asarray(single.queries(counts))[0], single.scales
-    queries = queries - single.threshold
+    law = stops(np.asarray(single.queries(counts))[0], single)
+    return law if single.upwards else law[::-1]
+
+
+def stops(queries: Values, single: ByThreshold) -> Probabilities:
+    """Return where AboveThreshold stops, for 200 quantiles of the noise on its threshold."""
+    queries, (first, second) = queries - single.threshold, single.scales
     law = np.zeros(queries.size)
     for noise in -first * np.log1p(-(np.arange(200) + 0.5) / 200):
         stop = np.exp(-np.maximum(noise - queries, 0) / second)
         left = np.cumprod(1 - stop)
         law += stop * np.append(1.0, left[:-1]) / 200
         law[-1] += left[-1] / 200
-    return law if single.upwards else law[::-1]
+    return law
 
 
 def one_per_cent(case: Case) -> float:
@@ -161,9 +166,8 @@ def one_per_cent(case: Case) -> float:
     held = np.diff(np.searchsorted(case.values, points, side="right"), prepend=0)
     at = np.arange(points.size)
     counts = Counts(1, points.size, np.zeros_like(at), at, held)
-    queries = np.asarray(single.queries(counts)) + single.raised
-    law = stop_probabilities(queries[0], single.threshold, *single.scales, 1)[0]
-    return float(law @ np.abs(np.append(points, points[-1]) - case.truth))
+    law = stops((np.asarray(single.queries(counts)) + single.raised)[0], single)
+    return float(law @ np.abs(points - case.truth))
 
 
 def _mean_distance(low: Values, high: Values, truth: float) -> Values:

@@ -43,7 +43,7 @@ epsilons add up.
 records count as at a candidate (``Around``). The value is near the median: it is drawn first,
 by rank among cells that grow from 0 on, with as much of epsilon as the number of records asks
 for, so that it is amid the records however narrow they are and however far from 0. Where that
-would be more than ``MOST_AROUND`` it is 0. At last a candidate of each cell is drawn by rank.
+would be too much (``FEW``) it is 0. At last a candidate of each cell is drawn by rank.
 Each of the steps is private whatever was drawn before, so their epsilons add up.
 
 *Too few rows.* The noisy number says which values are noise: all, where an empty group has as
@@ -124,9 +124,9 @@ CAUTION = 6.0
 the number, one at least: what is wrong for too many records can be off by the whole range, and
 what is wrong for too few by the distance from the end."""
 
-MEDIAN, MOST_AROUND = 12.0, 0.35
-"""Score of half of the records by which a value near the median is drawn, a little above the
-logarithm of the cells, and the largest share of epsilon for it."""
+MEDIAN, FEW, MOST_AROUND = 17.0, 34.0, 0.35
+"""Score of half of the records by which a value near the median is drawn, above the logarithm
+of the cells; the least one that all of epsilon must have for it; and its largest share."""
 
 WITHIN, CLEAR = 0.05, 100.0
 """Share of epsilon for the candidates of cells, at least, and the epsilon by which it grows to
@@ -335,7 +335,7 @@ class Around(Asked[Range], Method):
     def first(self) -> float:
         """Share of epsilon for the value near the median; 0 if it is 0."""
         score = self.assumed * self.epsilon / (4 * self.records.rank_bound(50))
-        return share if (share := MEDIAN / score) <= MOST_AROUND else 0.0
+        return min(MEDIAN / score, MOST_AROUND) if score >= FEW else 0.0
 
     @cached_property
     def last(self) -> float:
