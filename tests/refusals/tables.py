@@ -91,6 +91,7 @@ ROWS = [
     refusing(tables.Source, frame=USERS)("column_type", column_type={"v": "date"}),
     DIALECT("encoding", encoding=Each(["rot13", "iso2022_jp", "unicode_escape", "idna"])),
     DIALECT("quote", quote="ab"),
+    refusing(Dialect(decimal=",").whole)("separator", kind=".csv"),
     DIALECT("", quote=",", separator=","),
     DIALECT("", thousands="."),
     DIALECT("date_format", date_format="dd/mm/yy"),

@@ -6,7 +6,7 @@ import pytest
 
 from dpselect import tables
 from dpselect.errors import ColumnError, DataError, DPSelectError
-from dpselect.tables.formats import FORMATS
+from dpselect.tables.formats import CURES, FORMATS
 from dpselect.tables.opening import are_in_header
 
 ROWS = {"pay": [1.5, None, 3.0], "age": [30, 40, 50], "who": ["ada", "bob", "cy"]}
@@ -65,7 +65,7 @@ def test_no_rows_are_no_error(tmp_path):
         ("staff", b""),
         ("staff.csv", b""),
         ("staff.csv", b'pay,who\n1,a\n2,"secret\n3,b\n'),
-        *((f"staff{kind}", b"secret") for kind in FORMATS),
+        *((f"staff{kind}", b"secret") for kind in (*FORMATS, *CURES)),
     ],
 )
 def test_a_file_that_cannot_be_read_is_named(tmp_path, name, content):
@@ -76,6 +76,7 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path, name, content):
     with pytest.raises(DPSelectError) as caught:
         tables.numeric_column(path, "pay")
     assert name in str(caught.value)
+    assert CURES.get(path.suffix, "") in str(caught.value)
     assert "secret" not in str(caught.value)
     assert caught.value.__cause__ is None
 
@@ -129,6 +130,7 @@ def test_folders_named_by_a_column_and_its_value_are_a_column_of_text(tmp_path):
         part = tmp_path / f"year={year.replace('/', '')}"
         part.mkdir()
         pl.DataFrame({"days": [days]}).write_parquet(part / "part-0.parquet")
+        (part / "_old.parquet").touch()
 
     rows = tables.open_table(tmp_path).to_native().sort("days").collect()
 

@@ -13,18 +13,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields
 from functools import cache, partial
 from os.path import commonprefix
-from typing import Annotated, Any, Literal, TypeAlias, get_args
+from typing import Annotated, Any, Literal, TypeAlias
 
 from dpselect import validation
 from dpselect._optional import nw, pl
 from dpselect.errors import ColumnError, ParameterError, no_column
 from dpselect.passes import note
 from dpselect.validation import Check
+from dpselect.writing import readable
 
 FieldType: TypeAlias = Literal["text", "number", "integer", "date", "time"]
 """What the fields of a column are."""
 
-FIELD_TYPES: tuple[FieldType, ...] = get_args(FieldType)
 WORKBOOKS = (".xlsx", ".xlsm")
 
 WRITTEN: dict[str, tuple[str, str]] = {
@@ -93,10 +93,10 @@ def _header(name: str, value: object) -> bool | tuple[str, ...]:
     return names
 
 
-def _types(name: str, value: object) -> object:
+def _types(name: str, value: Any) -> Mapping[str, FieldType]:  # noqa: ANN401 -- of any type
     for kind in validation.instance(name, value, Mapping).values():
-        validation.one_of(name, kind, FIELD_TYPES)
-    return value
+        validation.one_of(name, kind, FieldType)
+    return dict(sorted(value.items()))
 
 
 @cache
@@ -201,7 +201,7 @@ class Dialect:
     def stated_dialect(self) -> dict[str, Any]:
         """What is stated of how files are written, by name; public."""
         return {
-            name: _plain(getattr(self, name))
+            name: readable(getattr(self, name))
             for name, default in DEFAULTS.items()
             if getattr(self, name) != default
         }
@@ -324,12 +324,6 @@ def _by_form(field: pl.Expr, form: str, dialect: Dialect) -> pl.Expr:
     moments = field.str.to_datetime(form, time_unit="us", time_zone="UTC", strict=False)
     zone = dialect.time_zone or "UTC"
     return moments.dt.convert_time_zone(zone).dt.replace_time_zone(None)
-
-
-def _plain(value: Any) -> Any:  # noqa: ANN401 -- of any field
-    if isinstance(value, Mapping):
-        return dict(sorted(value.items()))
-    return list(value) if isinstance(value, tuple) else value
 
 
 def no_field(name: str, columns: Sequence[str]) -> ColumnError:

@@ -124,15 +124,12 @@ def _json_lines(files: Sequence[Path], dialect: Dialect, *_: object) -> pl.LazyF
                 ),
             )
     whole = pl.col("line")
-    fields = {name: json.dumps([name], ensure_ascii=False) for name in names}
-    return (
-        scan_text(files, line)
-        .filter(whole.is_not_null())
-        .select(
-            cleaned(whole.str.json_path_match(f"${path}"), dialect).alias(name)
-            for name, path in fields.items()
-        )
-    )
+
+    def field(name: str) -> pl.Expr:
+        path = f"${json.dumps([name], ensure_ascii=False)}"
+        return cleaned(whole.str.json_path_match(path), dialect).alias(name)
+
+    return scan_text(files, line).filter(whole.is_not_null()).select(map(field, names))
 
 
 def _workbooks(files: Sequence[Path], dialect: Dialect, *_: object) -> pl.LazyFrame:
@@ -158,19 +155,19 @@ def _workbooks(files: Sequence[Path], dialect: Dialect, *_: object) -> pl.LazyFr
         return names_of(dialect, first, file)
 
     names = alike(files, named)
+    none = pl.DataFrame(schema=dict.fromkeys(names, pl.String))
 
     def frames(wanted: list[str]) -> Iterator[pl.DataFrame]:
         for file in files:
             found = sheet(file, dialect.skip_lines + (dialect.header is True))
-            cells = {name: pl.lit(None, pl.String) for name in names}
+            found = found.rename(dict(zip(found.columns, names, strict=False)))
+            # Rows may have fewer cells than there are names.
+            cells = pl.concat([none, found], how="diagonal")
             # A day is written by Excel as its midnight.
-            cells |= {
-                name: pl.col(place).str.replace(" 00:00:00$", "")
-                for name, place in zip(names, found.columns, strict=False)
-            }
-            yield found.select(cleaned(cells[name], dialect).alias(name) for name in wanted)
+            texts = (pl.col(one).str.replace(" 00:00:00$", "") for one in wanted)
+            yield cells.select(cleaned(text, dialect) for text in texts)
 
-    return in_blocks(dict.fromkeys(names, pl.String), frames)
+    return in_blocks(none.schema, frames)
 
 
 _DAY = 86_400_000_000
