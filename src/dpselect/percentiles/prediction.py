@@ -43,7 +43,8 @@ WIDTHS = 3
 
 RELEASES = 80
 """Simulated releases of each shape: the third largest error of so many is the stated one. Of a
-range that is not listed half as many, the largest of which counts."""
+range that is not listed a quarter as many, the largest of which counts: the next one is larger
+with probability 1/21."""
 
 GRID: Values = np.linspace(-6, 6, 2_001)
 """Standard deviations."""
@@ -191,7 +192,7 @@ def predicted(design: PercentilesDesign, shaped: Iterable[Shaped]) -> Values:
     """
     worst = np.zeros((2, len(design.method.percents)))
     for values, counted in shaped:
-        times = RELEASES // (1 + isinstance(design.points, Range))
+        times = RELEASES // (4 if isinstance(design.points, Range) else 1)
         by, copies = Simulated(np.random.default_rng(0)), counted.some(np.zeros(times, int))
         noisy = by.laplace(copies.numbers, design.method.scale)
         drawn = design.method.draw(copies, noisy, by)
