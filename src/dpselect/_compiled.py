@@ -12,8 +12,6 @@ Every piece of work of a thread writes only to its own places of the result, so 
 depends on the number of threads or on the order in which they finish.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Callable

@@ -26,8 +26,6 @@ Messages are written with the names of arguments in backquotes. ``str`` drops th
 ``DPSelectError.naming`` replaces the names, for example by the options of a command.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches

@@ -5,8 +5,6 @@ distribution between two *neighbouring* databases, so the relation defines what 
 is.
 """
 
-from __future__ import annotations
-
 from enum import Enum
 from typing import Literal, NoReturn, TypeAlias
 

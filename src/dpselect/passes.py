@@ -1,7 +1,5 @@
 """What is said of reading data: progress, how fields are read, and errors without values."""
 
-from __future__ import annotations
-
 from bisect import insort
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager

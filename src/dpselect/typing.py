@@ -1,7 +1,5 @@
 """Types of the arrays that modules exchange."""
 
-from __future__ import annotations
-
 from typing import Literal, TypeAlias
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Budgets: a total epsilon, the spends recorded against it, and their export."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, fields, replace

@@ -14,8 +14,6 @@ is that of the outcome, ``c(o) ≤ ε``, the same sum with ``e^(c(o))`` for ``e^
 ``m^2 ρ``-zCDP (Bun & Steinke 2016, arXiv:1605.02065, Proposition 27).
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace

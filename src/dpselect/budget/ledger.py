@@ -17,8 +17,6 @@ in between loses the answer and the refund and never the spend. What was drawn o
 that takes longer to work out is kept meanwhile.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import sqlite3

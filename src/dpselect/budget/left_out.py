@@ -1,7 +1,5 @@
 """What was fitted is copied and saved without the budget that it charged."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from dpselect.errors import BudgetError

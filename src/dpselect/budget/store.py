@@ -1,7 +1,5 @@
 """Stores of a budget's entries: what spends are decided on, and the store in memory."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager

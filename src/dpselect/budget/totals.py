@@ -67,8 +67,6 @@ is ``(ε_a, δ_a)``-DP, and such compose like those that are not interactive (Ly
 arXiv:2207.09397), here by their sums.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from fractions import Fraction

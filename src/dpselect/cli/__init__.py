@@ -3,8 +3,6 @@
 Nothing heavy is imported before a command runs, so that ``dpselect --help`` returns at once.
 """
 
-from __future__ import annotations
-
 import atexit
 import gc
 import os

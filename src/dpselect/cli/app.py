@@ -5,8 +5,6 @@ a bug of ours, and its message may hold a private value: it is named by its type
 alone.
 """
 
-from __future__ import annotations
-
 import errno
 import functools
 import logging

@@ -5,8 +5,6 @@ The docstring of a command is its help: what it does, paragraphs, and examples t
 ``Args`` of its docstring, and one that several commands share in those of ``options``.
 """
 
-from __future__ import annotations
-
 import inspect
 import re
 import textwrap

@@ -5,8 +5,6 @@ can change that for all of them at once. The margin measures by *how much* the w
 better in every objective at once, which is as stable as the objectives themselves.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 

@@ -1,7 +1,5 @@
 """Names of the combinations, as the command line, the applications and the docs have them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 

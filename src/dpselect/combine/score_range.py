@@ -14,8 +14,6 @@ room for scores and sums that are wrong by ``2^-38`` of it, thousands of roundin
 steps the addition is less than one millionth of the bracket.
 """
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterator, Sequence
 from itertools import count
 from operator import eq

@@ -21,8 +21,6 @@ Source: Dwork and Roth 2014, section 3.6; noise on the threshold drawn once: Lyu
 VLDB 2017; one-sided noise: Durfee, NeurIPS 2023.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction

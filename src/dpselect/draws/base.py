@@ -1,7 +1,5 @@
 """Base class of the draws from unit scores."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar

@@ -36,8 +36,6 @@ bits are Python's. (Beyond 1e300 steps none is told from another; multiples of a
 power of two are cut at 2^50 of them, up to where a float tells which multiple it is.)
 """
 
-from __future__ import annotations
-
 from math import ceil, floor, frexp, log2
 from typing import NamedTuple
 

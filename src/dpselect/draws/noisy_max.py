@@ -15,8 +15,6 @@ and Sheldon 2020, arXiv:2010.12603; its noise: Ding et al. 2021, arXiv:2105.0726
 noise: Dwork and Roth 2014, section 3.3.
 """
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from functools import lru_cache
 from math import ceil, exp, expm1, log, log1p

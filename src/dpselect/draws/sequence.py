@@ -11,8 +11,6 @@ distributions are sums over the values of one candidate, exact up to what is bey
 ``reach`` of the noise, at most ``e^-45``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property

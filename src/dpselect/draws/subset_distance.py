@@ -11,8 +11,6 @@ it, so privacy needs no margin; and since it depends on public numbers alone, so
 of the draw.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """The set of keys that there are."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Annotated, Any
 

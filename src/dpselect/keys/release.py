@@ -1,7 +1,5 @@
 """Chosen keys with noisy counts where these were paid for, and the chances of a key."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass

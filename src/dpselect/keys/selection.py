@@ -9,8 +9,6 @@ these is released, the two distributions of the other keys are compared, so the 
 event and the delta of the noise add up (``docs/report`` has the proof).
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from contextlib import suppress
 from dataclasses import dataclass

@@ -12,8 +12,6 @@ for the whole person, whatever the first one released, so their prices add up.
 Source: Korolova, Kenthapadi, Mishra and Ntoulas, WWW 2009.
 """
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Annotated

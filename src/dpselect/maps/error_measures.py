@@ -10,8 +10,6 @@ sensitivity of Theorem 7.10 depends on the number of points, and is not private 
 add/remove. ``RelativeClipped`` is this error with a sensitivity that is.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field

@@ -4,8 +4,6 @@ GeoParquet, GeoPackage, GeoJSON, shapefiles and FlatGeobuf: a file states its re
 itself. Only its geometries are read.
 """
 
-from __future__ import annotations
-
 import json
 import warnings
 from collections.abc import Callable

@@ -16,8 +16,6 @@ Source: ours. Lemma 7.4 of Fanaeepour and Rubinstein has ``|1 - α_i|`` alone, w
 outside the query, but in its cell, exceeds.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property

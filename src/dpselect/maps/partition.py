@@ -7,8 +7,6 @@ coarse grid only, which is released first, so their partitions are public post-p
 compete with any other candidate.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from contextlib import suppress

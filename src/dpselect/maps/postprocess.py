@@ -3,8 +3,6 @@
 It reads released numbers only, so it costs no epsilon.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from dpselect.maps.partition import COARSE, CoarseGrid, Partition, standard_deviation

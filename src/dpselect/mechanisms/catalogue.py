@@ -19,8 +19,6 @@ The candidates, their number, the bound, the horizon and the mechanism's own arg
 public.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from math import inf, log
 from typing import Annotated, ClassVar

@@ -6,8 +6,6 @@ where ``⌊L/M⌋`` scores move by ``M``, and one by the rest. The price under z
 this.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction

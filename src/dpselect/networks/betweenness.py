@@ -14,8 +14,6 @@ Source: Farias et al., VLDB J. 2023, Definition 19 and Lemmas 12, 13 and 16. The
 public degree and the bound by codegrees are ours.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Literal, TypeAlias
 

@@ -10,8 +10,6 @@ besides one ego network. Counts are integers, so no result depends on the order 
 the number of threads.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

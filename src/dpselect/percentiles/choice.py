@@ -54,8 +54,6 @@ function of what was released.
 ``benchmarks/percentiles_default.py`` compares the choice with each method.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, cached_property

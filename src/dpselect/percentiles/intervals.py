@@ -32,8 +32,6 @@ Source: Humphries, Li, Zhang, Knopf and He 2026, arXiv:2604.07581, who call an i
     cuts and the tests are ours.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction

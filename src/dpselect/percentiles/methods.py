@@ -11,8 +11,6 @@ Guarantee:
     afterwards is public.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass

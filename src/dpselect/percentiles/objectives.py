@@ -1,7 +1,5 @@
 """Objectives of a percentile: public values by their ranks."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property, lru_cache

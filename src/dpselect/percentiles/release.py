@@ -1,7 +1,5 @@
 """What a release of percentiles says: values, their intervals and what their error may be."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from math import ceil, log

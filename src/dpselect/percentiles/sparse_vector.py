@@ -57,8 +57,6 @@ Guarantee:
 Source: Durfee, NeurIPS 2023, upwards and with one sensitivity; the rest is ours.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction

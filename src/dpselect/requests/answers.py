@@ -1,7 +1,5 @@
 """Answers of a request as files: JSON, CSV, Parquet, and a report to print and sign."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from html import escape

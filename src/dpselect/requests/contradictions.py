@@ -6,8 +6,6 @@ a line. Nothing that rests on the claim is answered until the curator states ano
 the policy, or removes the line.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import sqlite3

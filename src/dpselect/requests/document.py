@@ -1,7 +1,5 @@
 """TOML documents: their tables, the queries that they ask, and the lines that errors name."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Fields of queries for people who write them: what they hold, in words and as JSON schema."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import MISSING, fields
 from datetime import date, timedelta

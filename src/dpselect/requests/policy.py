@@ -1,7 +1,5 @@
 """Policies: what requests of a data set must stay within."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf

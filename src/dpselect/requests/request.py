@@ -1,7 +1,5 @@
 """Requests: queries of one table, written down before any is answered."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping

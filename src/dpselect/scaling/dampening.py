@@ -18,8 +18,6 @@ with the same constant for all candidates. ``u + s`` (Definition 16) changes the
 sum. No score that is shifted so far is 0, and so none has a lead.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from dpselect import validation

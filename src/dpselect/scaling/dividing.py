@@ -1,7 +1,5 @@
 """Scores divided by the global sensitivity: ``s_r = (u_r - u_*)/Δ``."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from dpselect.objective import Objective

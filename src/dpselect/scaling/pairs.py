@@ -11,8 +11,6 @@ the distances at which both their sensitivities are 0. The generalized exponenti
 the same of one bound per candidate.
 """
 
-from __future__ import annotations
-
 from fractions import Fraction
 from math import inf
 

@@ -11,8 +11,6 @@ Source: Farias et al., VLDB J. 2023, Lemmas 1 to 3 (pointwise); PrivAgg, Theorem
 needs the jump to the bound that every ``Sensitivity`` makes at its horizon.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from math import fsum
 from typing import TypeAlias

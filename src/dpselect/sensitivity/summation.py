@@ -7,8 +7,6 @@ Source: Neumaier, ZAMM 54 (1974); the error of a sum of n terms is 2^-53 relativ
 result plus n^2 2^-106 relative to the sum of magnitudes.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from dpselect._twofold import Twofold, exact_sum

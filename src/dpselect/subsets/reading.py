@@ -1,7 +1,5 @@
 """Members of a subset: positions, or rows of a table with the statuses of all people."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass

@@ -21,8 +21,6 @@ mean alone. A private ``d`` gets noise first, and the numbers are means over the
 a released size, over the numbers of members that it may stem from, each as probable as another.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import exp, log

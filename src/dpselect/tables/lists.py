@@ -4,8 +4,6 @@ They are written by editors of all systems: a byte order mark, blanks around a l
 line ends of Windows or old Macs are no part of what they say.
 """
 
-from __future__ import annotations
-
 import re
 from contextlib import suppress
 from os import PathLike

@@ -1,7 +1,5 @@
 """What all queries of trees share: their fields, how they are drawn, and the samplers."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import ExitStack

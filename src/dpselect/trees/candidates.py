@@ -6,8 +6,6 @@ their randomness need not be secret.
 Source: Farias et al., PrivPareto, Algorithm 1 (DP-MOET).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache

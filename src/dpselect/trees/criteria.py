@@ -31,8 +31,6 @@ Lemmas 14 and 15. Algorithm 5 as printed skips empty values, so that it is not a
 enumerates what is O(1) here.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from decimal import Decimal, localcontext
 from fractions import Fraction

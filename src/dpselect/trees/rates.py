@@ -10,8 +10,6 @@ there are is private: globally a rate can move by 1. Two ways out:
 Source: Farias et al., PrivPareto, section 6. Lemma 6.1 as printed is not admissible.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

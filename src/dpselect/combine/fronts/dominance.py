@@ -4,8 +4,6 @@
 count here compares all pairs of a large problem, or holds a number for each.
 """
 
-from __future__ import annotations
-
 from math import log2
 from typing import Literal, TypeAlias
 

@@ -5,8 +5,6 @@ order of a coordinate and ``t`` the number of points below a query, the point is
 the query in that coordinate if and only if ``p >= t``, whatever the ties.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from dpselect._compiled import compiled

@@ -3,8 +3,6 @@ r"""The Pareto score, how many candidates dominate each one, and a picture of it
 Source: Farias et al., PrivPareto, section 4.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

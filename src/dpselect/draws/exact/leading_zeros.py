@@ -8,8 +8,6 @@ kept with probability ``2^(-z)``, as if it begins with ``z`` zeros. ``r = ⌈N/(
 are enough, since ``-ln(1 - x) ≤ x/(1 - x)``.
 """
 
-from __future__ import annotations
-
 from fractions import Fraction
 from functools import lru_cache, partial
 

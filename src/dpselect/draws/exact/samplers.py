@@ -7,8 +7,6 @@ outer call is seen. Of a ``scope``, such as runs repeated a hidden number of tim
 draws are seen, too.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

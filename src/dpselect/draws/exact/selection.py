@@ -5,8 +5,6 @@ noise leave one candidate almost always, and the few that are left are compared 
 (``dpselect.draws.exact.lazy_noise``).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from math import inf, nextafter

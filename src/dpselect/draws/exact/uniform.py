@@ -1,7 +1,5 @@
 """Uniform and weighted samples of public things."""
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from collections.abc import Sequence
 from itertools import accumulate
