@@ -23,13 +23,7 @@ from dataclasses import dataclass
 from math import inf, log
 from typing import Annotated, ClassVar
 
-from dpselect import scaling, validation
-from dpselect.draws import (
-    Draw,
-    Exponential,
-    LaplaceNoisyMax,
-    PermuteAndFlip as PermuteAndFlipDraw,
-)
+from dpselect import draws, scaling, validation
 from dpselect.errors import ParameterError
 from dpselect.mechanisms.base import Mechanism
 from dpselect.mechanisms.sequence import NoisySequence
@@ -63,7 +57,7 @@ class ExponentialMechanism(_ByGlobalSensitivity):
     """
 
     name: ClassVar[str] = "exponential"
-    draw: ClassVar[Draw] = Exponential()
+    draw: ClassVar[draws.Draw] = draws.Exponential()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,7 +71,7 @@ class PermuteAndFlip(_ByGlobalSensitivity):
     """
 
     name: ClassVar[str] = "permute-and-flip"
-    draw: ClassVar[Draw] = PermuteAndFlipDraw()
+    draw: ClassVar[draws.Draw] = draws.PermuteAndFlip()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,20 +86,20 @@ class ReportNoisyMax(_ByGlobalSensitivity):
     """
 
     name: ClassVar[str] = "noisy-max"
-    draw: ClassVar[Draw] = LaplaceNoisyMax()
+    draw: ClassVar[draws.Draw] = draws.LaplaceNoisyMax()
     # Laplace noise must be small at the best candidate and at the drawn one.
     gap: ClassVar[float] = 2.0
 
 
-_EXPONENTIAL = Exponential()
+_EXPONENTIAL = draws.Exponential()
 
 
-def _draw(name: str, given: object) -> Draw:
+def _draw(name: str, given: object) -> draws.Draw:
     """Return a draw, also by its name."""
-    named = {one.name: one for one in (_EXPONENTIAL, PermuteAndFlipDraw())}
+    named = {one.name: one for one in (_EXPONENTIAL, draws.PermuteAndFlip())}
     if isinstance(given, str):
         return named[validation.one_of(name, given, named)]
-    if isinstance(given, Draw):
+    if isinstance(given, draws.Draw):
         return given
     raise ParameterError(
         f"`{name}` must be 'exponential' or 'permute-and-flip', or a draw of dpselect.draws"
@@ -122,7 +116,7 @@ class _EitherDraw(Mechanism):
             keeps their order. Or a draw of ``dpselect.draws``.
     """
 
-    draw: Annotated[Draw, _draw] = _EXPONENTIAL
+    draw: Annotated[draws.Draw, _draw] = _EXPONENTIAL
 
     @property
     def label(self) -> str:

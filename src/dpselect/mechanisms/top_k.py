@@ -19,15 +19,7 @@ import numpy as np
 from dpselect import validation
 from dpselect._numbers import boundary
 from dpselect.errors import ParameterError
-from dpselect.mechanisms.base import (
-    Drawn,
-    Mechanism,
-    MechanismLike,
-    by_name,
-    checked_k,
-    no_threshold,
-    released,
-)
+from dpselect.mechanisms import base
 from dpselect.mechanisms.catalogue import ExponentialMechanism, PermuteAndFlip
 from dpselect.mechanisms.score_intervals import checked_interval
 from dpselect.mechanisms.sequence import NoisySequence, SequenceNoise
@@ -70,7 +62,7 @@ class TopK:
         interval: The probability that intervals of the scores hold, if they are asked for.
     """
 
-    mechanism: Mechanism
+    mechanism: base.Mechanism
     k: int
     above: float | None = None
     interval: float | None = None
@@ -82,8 +74,8 @@ class TopK:
         *,
         k: int | None,
         above: float | None,
-        mechanism: MechanismLike | None,
-        rounds: Mechanism,
+        mechanism: base.MechanismLike | None,
+        rounds: base.Mechanism,
         sequence: NoisySequence | None = None,
         of: str = "candidates",
         interval: float | None = None,
@@ -110,7 +102,7 @@ class TopK:
         sequence = sequence or NoisySequence(epsilon=rounds.epsilon).for_objective(facts)
         count = 1 if k is None else validation.some_of("k", k, len(facts), of)
         if mechanism is not None:
-            chosen = by_name(mechanism, rounds.epsilon)
+            chosen = base.by_name(mechanism, rounds.epsilon)
             if isinstance(chosen, NoisySequence):
                 chosen = replace(chosen, **vars(sequence))
         elif above is not None:
@@ -120,7 +112,7 @@ class TopK:
         if not isinstance(chosen, NoisySequence):
             chosen = chosen.for_objective(facts)
             if above is not None:
-                raise no_threshold()
+                raise base.no_threshold()
             if interval is not None:
                 raise ParameterError(
                     "`interval` is for noisy scores, which rounds have not: give "
@@ -184,7 +176,9 @@ class TopK:
             passes=passes,
         )
 
-    def prepare_positions(self, objective: Objective, *, draws: int = 1) -> Callable[[], Drawn]:
+    def prepare_positions(
+        self, objective: Objective, *, draws: int = 1
+    ) -> Callable[[], base.Drawn]:
         """Return the draw of positions, after everything that can fail.
 
         Args:
@@ -192,7 +186,7 @@ class TopK:
             draws: How many draws there are, independent of each other, whose intervals hold at
                 once: with the ``draws``-th root of the probability in each.
         """
-        k = checked_k(self.k, objective)
+        k = base.checked_k(self.k, objective)
         draw = self.mechanism.prepare(objective, k, self.above)
         if self.interval is None or not isinstance(self.mechanism, NoisySequence):
             return draw
@@ -200,7 +194,7 @@ class TopK:
         held = self.interval ** (1 / draws)
         intervals = self.mechanism.intervals(len(objective), released_ones, held)
 
-        def with_intervals() -> Drawn:
+        def with_intervals() -> base.Drawn:
             found = draw()
             noisy = found.noisy_scores or ()
             best = found.next_best if self.above is None else self.above
@@ -213,12 +207,12 @@ class TopK:
 
     def prepare(self, objective: Objective) -> Callable[[Plan], Release[Any]]:
         """Return the draw of a release."""
-        return released(objective.candidates, self.prepare_positions(objective))
+        return base.released(objective.candidates, self.prepare_positions(objective))
 
 
 def rounds_or_sequence(
-    mechanism: Mechanism, objective: Objective | Facts, k: int, sequence: NoisySequence
-) -> Mechanism:
+    mechanism: base.Mechanism, objective: Objective | Facts, k: int, sequence: NoisySequence
+) -> base.Mechanism:
     """Return the mechanism, or a noisy sequence of its epsilon if that resolves more.
 
     A noisy sequence is taken if, at the smallest lead of ``k`` candidates at which it releases
@@ -237,7 +231,7 @@ def rounds_or_sequence(
         return mechanism
     if objective.sensitivity.l1 is None:
         return mechanism
-    others = len(objective) - checked_k(k, objective)
+    others = len(objective) - base.checked_k(k, objective)
     if others == 0:
         return sequence
     factor = 1 if objective.monotone else 2
@@ -264,7 +258,7 @@ def or_gaussian(
     if delta == 0:
         return sequence
     both = sequence, replace(sequence, noise="gaussian", delta=delta)
-    others = 0 if k is None else len(objective) - checked_k(k, objective)
+    others = 0 if k is None else len(objective) - base.checked_k(k, objective)
     if k is None or others == 0:
         return min(both, key=lambda one: one.deviation)
     return min(both, key=lambda one: _least_lead(k, others, one.noise) * one.noise_scale)

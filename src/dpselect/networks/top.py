@@ -9,16 +9,9 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 import numpy as np
 
+from dpselect import mechanisms
 from dpselect.combine.fronts.dominance import Dominance
 from dpselect.errors import ParameterError
-from dpselect.mechanisms import (
-    AnchoredLocalDampening,
-    LocalDampening,
-    MechanismLike,
-    NoisySequence,
-    ShiftedLocalDampening,
-    TopK,
-)
 from dpselect.mechanisms.base import Drawn, released
 from dpselect.networks.edge_queries import Nodes, reads
 from dpselect.networks.edge_table import NodeRows
@@ -32,7 +25,11 @@ from dpselect.typing import OnInvalid
 Redraw: TypeAlias = Literal["remaining"]
 """Which nodes a node is compared with in later rounds, if not all."""
 
-DAMPENED = (LocalDampening, ShiftedLocalDampening, AnchoredLocalDampening)
+DAMPENED = (
+    mechanisms.LocalDampening,
+    mechanisms.ShiftedLocalDampening,
+    mechanisms.AnchoredLocalDampening,
+)
 
 OTHER_ORDER = "at any epsilon a node can rank above others of larger scores and sensitivities"
 
@@ -131,7 +128,7 @@ class TopNodes(Query[Release[Any]]):
     on_invalid: Annotated[OnInvalid, Claim("repair")] = "repair"
     interval: float | None = None
     epsilon: float
-    mechanism: MechanismLike | None = None
+    mechanism: mechanisms.MechanismLike | None = None
 
     def reads(self) -> Columns:
         return reads(self.source, self.target, self.nodes)
@@ -143,7 +140,7 @@ class TopNodes(Query[Release[Any]]):
         named = self.mechanism
         if named is None and self.redraw is not None:
             named = choice.mechanism.name
-        draw = TopK.choose(
+        draw = mechanisms.TopK.choose(
             facts,
             k=self.k,
             above=self.above,
@@ -199,7 +196,7 @@ class TopNodes(Query[Release[Any]]):
 class _Nodes(Design[Release[Any]]):
     rows: NodeRows
     choice: MetricChoice
-    draw: TopK
+    draw: mechanisms.TopK
     redraw: Redraw | None
 
     def prepare(self, data: object) -> Callable[[Plan], Release[Any]]:
@@ -235,7 +232,7 @@ def _check_rounds(choice: MetricChoice, redraw: Redraw | None) -> None:
         return
     if choice.asked.combine not in {"pareto", "margin"}:
         raise ParameterError("`redraw` goes with `combine`='pareto' or 'margin'")
-    if isinstance(choice.mechanism, NoisySequence):
+    if isinstance(choice.mechanism, mechanisms.NoisySequence):
         raise ParameterError("`redraw` is for draws in rounds, and a noisy sequence has none")
 
 

@@ -64,18 +64,8 @@ import numpy as np
 
 from dpselect.draws.exact.noisy_counts import LARGEST_SCALE, scale_for
 from dpselect.errors import ParameterError
+from dpselect.percentiles import methods
 from dpselect.percentiles.candidates import Range, cells
-from dpselect.percentiles.methods import (
-    EXACT as BY_SAMPLERS,
-    FEWEST,
-    Asked,
-    ByBins,
-    ByRank,
-    Draws,
-    Method,
-    OneByOne,
-    named,
-)
 from dpselect.percentiles.objectives import RankScores
 from dpselect.percentiles.reading import Counts
 from dpselect.percentiles.sparse_vector import FINEST, ByThreshold, InParts, parts_of_record
@@ -149,7 +139,7 @@ class Drawn(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class AfterCount(Asked[Values | Range]):
+class AfterCount(methods.Asked[Values | Range]):
     """The method that a noisy number of records chooses, which is released."""
 
     def __post_init__(self) -> None:
@@ -181,10 +171,10 @@ class AfterCount(Asked[Values | Range]):
         """What a record pays."""
         return (
             Spend("number of records", self.number_epsilon),
-            Spend(named(self.percents), self.left),
+            Spend(methods.named(self.percents), self.left),
         )
 
-    def of_number(self, records: float) -> Method:
+    def of_number(self, records: float) -> methods.Method:
         """Return the method for a number of records; a function of public numbers."""
         points, of = self.points, (self.records, self.left, records)
         if isinstance(points, Range):
@@ -192,7 +182,7 @@ class AfterCount(Asked[Values | Range]):
         return Choice(self.percents, points, *of, points.size).method
 
     @cached_property
-    def of_size(self) -> Callable[[int], Method]:
+    def of_size(self) -> Callable[[int], methods.Method]:
         """Returns the method of numbers of a size, which groups share."""
         listed = 1 if isinstance(self.points, Range) else self.points.size
         less = max(log(listed) / CAUTION, 1.0) * self.scale
@@ -206,11 +196,13 @@ class AfterCount(Asked[Values | Range]):
         if isinstance(method, Around) and not method.first:
             scales = QUIET + log(len(self.points))
         inner = method.inner if isinstance(method, Around) else method
-        shares = len(inner.singles) if isinstance(inner, OneByOne) else 1
+        shares = len(inner.singles) if isinstance(inner, methods.OneByOne) else 1
         least = scales * self.records.changed * shares / self.left
         return [(min(p, 100 - p) or p) / 100 * number >= least for p in self.percents]
 
-    def draw(self, counts: Counts, records: Indices, by: Draws = BY_SAMPLERS) -> Values:
+    def draw(
+        self, counts: Counts, records: Indices, by: methods.Draws = methods.EXACT
+    ) -> Values:
         """Draw the values of each group, by the method of its noisy number."""
         sizes = size_of(records)
         values = np.empty((sizes.size, len(self.percents)))
@@ -222,7 +214,7 @@ class AfterCount(Asked[Values | Range]):
 
 
 @dataclass(frozen=True, eq=False)
-class Choice(Asked[Values]):
+class Choice(methods.Asked[Values]):
     """The choice of a method, of listed candidates.
 
     Attributes:
@@ -237,7 +229,7 @@ class Choice(Asked[Values]):
     is_amid: bool = False
 
     @property
-    def method(self) -> Method:
+    def method(self) -> methods.Method:
         """The method; a function of public numbers."""
         of = self.points, self.records
         inner = self._quiet_in_parts(self.epsilon)
@@ -245,7 +237,7 @@ class Choice(Asked[Values]):
             return InParts(inner, *of, self.epsilon, self.assumed)
         if self._are_in_bins():
             least = min(map(self._beyond, self.percents)) * self.epsilon
-            made = InParts if self.is_amid and least > CLOSE else ByBins
+            made = InParts if self.is_amid and least > CLOSE else methods.ByBins
             return made(self.percents, *of, self.epsilon, self.assumed)
         # Those that are in parts share the epsilon of one that is alone.
         alone = tuple(p for p in self.percents if p not in inner)
@@ -259,14 +251,14 @@ class Choice(Asked[Values]):
             for p in alone
         ]
         parts = [InParts(inner, *of, each, self.assumed)] if inner else []
-        return OneByOne((*parts, *singles))
+        return methods.OneByOne((*parts, *singles))
 
     def _quiet_in_parts(self, epsilon: float) -> tuple[float, ...]:
         """Return those of several percentiles for which AboveThreshold in parts is quiet.
 
         Of few candidates there are none.
         """
-        if self.values <= FEWEST or len(self.percents) == 1:
+        if self.values <= methods.FEWEST or len(self.percents) == 1:
             return ()
         made = InParts(self.percents, self.points, self.records, epsilon, self.assumed)
         noise = {part.p: made.scale_of(1 - part.counts) for part in made.parts()}
@@ -276,7 +268,7 @@ class Choice(Asked[Values]):
     def _are_in_bins(self) -> bool:
         """Return whether noise would hide one that had all of epsilon, as bins have."""
         several = len(self.percents)
-        if self.values <= FEWEST:
+        if self.values <= methods.FEWEST:
             [p, *more], noise = self.percents, scale_for(self.epsilon, self.records.changed)
             is_tail = not TAIL < p < 100 - TAIL
             return bool(more) or (is_tail and self._beyond(p) < noise)
@@ -288,7 +280,7 @@ class Choice(Asked[Values]):
             return True
         return 1 < several < 2 * sum(TAIL < p < 100 - TAIL for p in self.percents)
 
-    def found(self, p: float, epsilon: float) -> Method | None:
+    def found(self, p: float, epsilon: float) -> methods.Method | None:
         """Return how one percentile is found, None if noise may hide it in each way."""
         beyond = self._beyond(p) * epsilon
         score = beyond / (2 * self.records.rank_bound(p))
@@ -300,7 +292,7 @@ class Choice(Asked[Values]):
             if self._finds(few):
                 return few
         if is_safe:
-            return ByRank((p,), self.points, self.records, epsilon)
+            return methods.ByRank((p,), self.points, self.records, epsilon)
         many = self._by_threshold(p, epsilon, upwards=not from_below)
         return many if self.values <= NARROW and self._finds(many) else None
 
@@ -320,7 +312,7 @@ class Choice(Asked[Values]):
 
 
 @dataclass(frozen=True, eq=False)
-class Around(Asked[Range], Method):
+class Around(methods.Asked[Range], methods.Method):
     """Percentiles of a range, from cells around a value that is drawn before.
 
     Attributes:
@@ -352,7 +344,7 @@ class Around(Asked[Range], Method):
         return cells(len(self.points), len(self.points), CELLS) if self.first else self._zero[1]
 
     @cached_property
-    def inner(self) -> Method:
+    def inner(self) -> methods.Method:
         """The method among cells."""
         left, starts = 1 - self.first - self.last, self.edges[:-1].astype(np.float64)
         of = self.percents, starts, self.records, left * self.epsilon, self.assumed
@@ -363,12 +355,14 @@ class Around(Asked[Range], Method):
         around = f", around a value near the median (epsilon={self.first * self.epsilon!r})"
         return f"{self.inner.mechanism}{around * (self.first > 0)}, then within a cell"
 
-    def draw(self, counts: Counts, records: Indices, by: Draws = BY_SAMPLERS) -> Values:
+    def draw(
+        self, counts: Counts, records: Indices, by: methods.Draws = methods.EXACT
+    ) -> Values:
         zero, edges = self._zero
         start = np.full(counts.groups, zero)
         if self.first:
             of = edges[:-1].astype(np.float64), self.records, self.first * self.epsilon
-            near = ByRank((50.0,), *of).draw(counts.in_cells(edges, start), records, by)
+            near = methods.ByRank((50.0,), *of).draw(counts.in_cells(edges, start), records, by)
             start += near[:, 0].astype(np.int64)
         found = self.inner.draw(counts.in_cells(self.edges, start), records, by)
         at, last = self.edges.searchsorted(found), len(self.points) - 1

@@ -20,19 +20,12 @@ from numpy.typing import ArrayLike
 from dpselect import tables, validation
 from dpselect.errors import ParameterError
 from dpselect.neighbours import Neighbours, NeighboursLike
+from dpselect.percentiles import reading
 from dpselect.percentiles.candidates import UNKNOWN, Quantity, Range, Unit
 from dpselect.percentiles.choice import AfterCount, Drawn, size_of
 from dpselect.percentiles.intervals import SHARE, Intervals
 from dpselect.percentiles.methods import EXACT
 from dpselect.percentiles.objectives import checked_candidates, percent
-from dpselect.percentiles.reading import (
-    NUMBER,
-    Counts,
-    Records,
-    checked_type,
-    counts_of_groups,
-    passes,
-)
 from dpselect.percentiles.release import PercentileRelease
 from dpselect.plan import Plan
 from dpselect.query import ANYTHING, Claim, Columns, Design, Query, Released, keep, query
@@ -213,7 +206,7 @@ class Percentiles(Query[PercentileRelease]):
             raise validation.needs("user", "column", of="numbers")
         unit = self._unit()
         measure = Measure(unit.moment, self.minus)
-        records = Records(relation, self.column, users, self.on_invalid, measure)
+        records = reading.Records(relation, self.column, users, self.on_invalid, measure)
         percents, points = checked_percents(self.p), self._points(unit)
         epsilon = left = validation.positive("epsilon", self.epsilon)
         intervals = None
@@ -237,7 +230,7 @@ class Percentiles(Query[PercentileRelease]):
                 epsilon=epsilon,
                 neighbours=relation,
                 public=tuple(public),
-                passes=passes(points),
+                passes=reading.passes(points),
             ),
             points=points,
             method=after,
@@ -340,7 +333,7 @@ class PercentilesDesign(Design[PercentileRelease]):
         ends = [one.ends() for one in answers if one.ends is not None]
         return replace(drawn, interval=tuple(self.in_units(two) for one in ends for two in one))
 
-    def answers(self, counted: Counts) -> list[Drawn]:
+    def answers(self, counted: reading.Counts) -> list[Drawn]:
         """Draw the values of each group."""
         answers: list[Drawn] = []
         for part in counted.parts(RANKED_AT_ONCE // min(len(self.points), MOST_LISTED)):
@@ -390,9 +383,9 @@ class GroupedPercentiles(GroupedDesign[PercentileRelease, Drawn]):
     def answers(self, data: object, groups: tuple[Hashable, ...]) -> Callable[[], list[Drawn]]:
         records, points = self.each.method.records, self.each.points
         data, column = records.measured(data), str(records.column)
-        rows = self.grouping.rows(data, {NUMBER: column}, groups)
-        kind = checked_type(tables.declared_float(data, column), column, points)
-        counts = counts_of_groups(rows, points, data, len(groups), kind)
+        rows = self.grouping.rows(data, {reading.NUMBER: column}, groups)
+        kind = reading.checked_type(tables.declared_float(data, column), column, points)
+        counts = reading.counts_of_groups(rows, points, data, len(groups), kind)
         return lambda: self.each.answers(counts)
 
 

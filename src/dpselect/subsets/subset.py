@@ -17,15 +17,8 @@ from dpselect.neighbours import Neighbours
 from dpselect.plan import Plan, Spend
 from dpselect.query import ANYTHING, NOTHING, Claim, Columns, Design, Query, query
 from dpselect.release import Release
+from dpselect.subsets import schemes
 from dpselect.subsets.reading import Members, bound, word
-from dpselect.subsets.schemes import (
-    POSITIVES,
-    RELATIVE_ERROR,
-    Errors,
-    Retrieval,
-    Scheme,
-    best_share,
-)
 
 MOST_PEOPLE = 2**31 - 1
 """Draws go through all people."""
@@ -41,7 +34,7 @@ class SubsetRelease(Release[Any]):
     """A subset, with the expected numbers of wrong and of missing names."""
 
     @property
-    def errors(self) -> Errors:
+    def errors(self) -> schemes.Errors:
         """Expected numbers of released names that are wrong, and of members who are missing.
 
         They depend on public fields alone, and on the released number of names where that of
@@ -141,7 +134,7 @@ class Subset(Query[SubsetRelease]):
     beta: Annotated[int | None, validation.integers(0)] = None
     failure: Annotated[float, validation.probability] = 0.0
     size_share: Annotated[float | None, validation.numbers(0, 1)] = None
-    scheme: Scheme = "pure"
+    scheme: schemes.Scheme = "pure"
     epsilon: float
 
     def check_where(self, where: object) -> None:
@@ -182,7 +175,7 @@ class Subset(Query[SubsetRelease]):
             )
         return Members(self.n, self.column, frozenset(map(str, words)), self.label)
 
-    def _public_size(self, d: int) -> tuple[Plan, Retrieval]:
+    def _public_size(self, d: int) -> tuple[Plan, schemes.Retrieval]:
         validation.at_least("d", d, 0, self.n)
         union = self.scheme == "union"
         most = self.n if union else min(d, self.n - d)
@@ -190,8 +183,8 @@ class Subset(Query[SubsetRelease]):
             of = "`n`" if union else "min(`d`, `n` - `d`)"
             raise ParameterError(f"`beta` must be at most {of} = {most}, got {self.beta}")
         epsilon = validation.within("epsilon", self.epsilon, 0, LARGEST_EPSILON)
-        found = Retrieval(self.scheme, self.n, d, epsilon, self.beta or 0, self.failure)
-        delta = found.delta(epsilon, RELATIVE_ERROR)
+        found = schemes.Retrieval(self.scheme, self.n, d, epsilon, self.beta or 0, self.failure)
+        delta = found.delta(epsilon, schemes.RELATIVE_ERROR)
         plan = Plan(
             mechanism=self._label,
             spends=(Spend("the subset", epsilon, delta=delta),),
@@ -203,11 +196,13 @@ class Subset(Query[SubsetRelease]):
         )
         return plan, found
 
-    def _noisy_size(self) -> tuple[Plan, Retrieval]:
+    def _noisy_size(self) -> tuple[Plan, schemes.Retrieval]:
         if self.scheme != "pure":
             raise ParameterError(f"`scheme` {self.scheme!r} needs a public `d`")
         epsilon = validation.positive("epsilon", self.epsilon)
-        share = best_share(self.n, epsilon) if self.size_share is None else self.size_share
+        share = (
+            schemes.best_share(self.n, epsilon) if self.size_share is None else self.size_share
+        )
         part = epsilon * share
         rest = floor(exact(epsilon) - exact(part))
         if part < SMALLEST_SIZE_EPSILON:
@@ -221,7 +216,7 @@ class Subset(Query[SubsetRelease]):
             neighbours=Neighbours.SUBSTITUTE,
             public=(PEOPLE,),
         )
-        return plan, Retrieval("pure", self.n, 0, rest, scale=scale_for(part))
+        return plan, schemes.Retrieval("pure", self.n, 0, rest, scale=scale_for(part))
 
     @property
     def _label(self) -> str:
@@ -229,7 +224,7 @@ class Subset(Query[SubsetRelease]):
         shown = ", ".join(f"{name}={one!r}" for name, one in given.items() if one is not None)
         return f"{self.scheme}({shown})" if shown else self.scheme
 
-    def retrieval(self) -> Retrieval:
+    def retrieval(self) -> schemes.Retrieval:
         """Return the scheme.
 
         Raises:
@@ -255,13 +250,13 @@ class Subset(Query[SubsetRelease]):
     def predicted(self) -> dict[str, object]:
         """Return how many names are expected to be wrong and missing, by numbers of members."""
         if self.d is None:
-            tried = [d for d in POSITIVES if d <= self.n]
+            tried = [d for d in schemes.POSITIVES if d <= self.n]
             said = [f"of {d} positives: {self.errors(d)}" for d in tried]
         else:
             said = [f"{self.errors()}, of {self.d}"]
         return {"people": f"{self.n:,}", "expected": "\n".join(said)}
 
-    def errors(self, d: int | None = None) -> Errors:
+    def errors(self, d: int | None = None) -> schemes.Errors:
         """Return the expected numbers of wrong and of missing names; public.
 
         Args:
@@ -276,12 +271,12 @@ class Subset(Query[SubsetRelease]):
             raise ParameterError("`d` is for a private number of members: leave it out")
         return self.retrieval().errors()
 
-    def errors_given(self, size: int) -> Errors:
+    def errors_given(self, size: int) -> schemes.Errors:
         """Return the same of a release of so many names."""
         return self.errors() if self.d is not None else self._drawn.given(size)
 
     @property
-    def _drawn(self) -> Retrieval:
+    def _drawn(self) -> schemes.Retrieval:
         designed: Any = self._designed
         return designed.retrieval
 
@@ -301,7 +296,7 @@ class SubsetDesign(Design[SubsetRelease]):
     """
 
     rows: Members
-    retrieval: Retrieval
+    retrieval: schemes.Retrieval
 
     def prepare(self, data: object) -> Callable[[Plan], SubsetRelease]:
         members, names = self.rows.read(data)

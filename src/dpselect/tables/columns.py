@@ -16,28 +16,12 @@ import numpy as np
 
 from dpselect._optional import nw
 from dpselect.errors import ColumnError, DataError, ParameterError
+from dpselect.tables import opening, values
 from dpselect.tables.collecting import collect
 from dpselect.tables.dialect import FieldType
 from dpselect.tables.engine import Frame, engine_of
 from dpselect.tables.kinds import DAY, Kind, Moment, float_type, moment_of, type_name
-from dpselect.tables.opening import (
-    check_columns,
-    is_table,
-    no_column_named,
-    open_table,
-    schema,
-    unreadable,
-)
 from dpselect.tables.source import Source
-from dpselect.tables.values import (
-    VALUE,
-    as_kinds,
-    as_series,
-    as_table,
-    is_listed,
-    of_series,
-    of_values,
-)
 from dpselect.typing import Values
 
 REFUSAL = "the values must be numbers, one for each record"
@@ -67,7 +51,7 @@ def count_records(
     Raises:
         ColumnError, DataError: As for ``check_columns``.
     """
-    table = check_columns(data, numeric=numeric, plain=plain)
+    table = opening.check_columns(data, numeric=numeric, plain=plain)
     row = collect(table.select(nw.len().alias("records")), data, most=1)
     return int(row["records"][0])
 
@@ -91,9 +75,9 @@ def read_columns(
         ColumnError: A column is missing or not numeric.
         DataError: As for ``open_table``, or the rows cannot be read.
     """
-    table = as_numbers(check_columns(data, numeric=numeric, plain=plain), data, numeric)
+    table = as_numbers(opening.check_columns(data, numeric=numeric, plain=plain), data, numeric)
     wanted = table.select(*dict.fromkeys([*numeric, *plain]))
-    return engine_of(wanted).fetched(lambda: unreadable(data))
+    return engine_of(wanted).fetched(lambda: opening.unreadable(data))
 
 
 def lazy_columns(
@@ -110,8 +94,8 @@ def lazy_columns(
         ColumnError: A column is missing, not numeric, or not of a type of ``plain`` ones.
         DataError: As for ``open_table``.
     """
-    table = as_numbers(check_columns(data, numeric=numeric, plain=plain), data, numeric)
-    return as_kinds(table, dict.fromkeys(plain, Kind.TEXT))
+    table = as_numbers(opening.check_columns(data, numeric=numeric, plain=plain), data, numeric)
+    return values.as_kinds(table, dict.fromkeys(plain, Kind.TEXT))
 
 
 def numeric_column(data: object, column: str | None = None) -> Values:
@@ -129,17 +113,17 @@ def numeric_column(data: object, column: str | None = None) -> Values:
         ColumnError: The column is missing, not numeric, or not named.
         DataError: As for ``read_columns``.
     """
-    if is_table(data):
+    if opening.is_table(data):
         if column is None:
-            raise no_column_named(data)
+            raise opening.no_column_named(data)
         return series_numbers(read_columns(data, numeric=[column])[column])
     if isinstance(data, Mapping) or (column is not None and not isinstance(data, Sized)):
-        open_table(data)  # which says what a table is
+        opening.open_table(data)  # which says what a table is
     if column is not None:
         raise ParameterError(
             f"column is for tables, and data is a {type(data).__name__}: leave it out"
         )
-    held = of_values(data, REFUSAL)
+    held = values.of_values(data, REFUSAL)
     if held.kind == Kind.TEXT:
         raise DataError(f"{REFUSAL}, and are of type text")
     return held.numbers()
@@ -147,7 +131,7 @@ def numeric_column(data: object, column: str | None = None) -> Values:
 
 def series_numbers(series: nw.Series[Any]) -> Values:
     """Return a Series of numbers, or of anything, as float64; other values become NaN."""
-    return of_series(series).numbers()
+    return values.of_series(series).numbers()
 
 
 def declared_float(data: object, column: str | None = None) -> type[np.floating[Any]]:
@@ -155,12 +139,12 @@ def declared_float(data: object, column: str | None = None) -> type[np.floating[
 
     It is float64 of all that is no shorter float.
     """
-    if is_table(data):
-        return float_type(schema(open_table(data), data)[str(column)]).type
-    series = as_series(data)
+    if opening.is_table(data):
+        return float_type(opening.schema(opening.open_table(data), data)[str(column)]).type
+    series = values.as_series(data)
     if isinstance(series, nw.Series):
         return float_type(series.dtype).type
-    kind = np.float64 if is_listed(data) else np.asarray(data).dtype.type
+    kind = np.float64 if values.is_listed(data) else np.asarray(data).dtype.type
     return kind if kind in {np.float16, np.float32} else np.float64
 
 
@@ -170,7 +154,7 @@ def as_numbers(table: Frame, data: object, columns: Sequence[str]) -> Frame:
     untyped: dict[str, FieldType] = {
         one: "number" for one in columns if source.is_untyped(one) and types[one] == nw.String
     }
-    table = as_kinds(source.typed(table, untyped), dict.fromkeys(columns, Kind.NUMBERS))
+    table = values.as_kinds(source.typed(table, untyped), dict.fromkeys(columns, Kind.NUMBERS))
     others = [nw.col(one).cast(nw.Float64) for one in {*columns} - {*untyped}]
     return table.with_columns(*others) if others else table
 
@@ -201,17 +185,19 @@ class Measure:
         """
         if self == NUMBERS:
             return data
-        if not is_table(data):
+        if not opening.is_table(data):
             if column is not None or self.minus is not None:
                 raise ParameterError("`column` and `minus` are for tables: leave them out")
             refusal = f"the values must be {NAMES[self.moment]}, one for each record"
-            return numeric_column(self.of(as_table(data, refusal), VALUE), VALUE)
+            return numeric_column(
+                self.of(values.as_table(data, refusal), values.VALUE), values.VALUE
+            )
         if column is None:
-            raise no_column_named(data)
+            raise opening.no_column_named(data)
         columns = [column] if self.minus is None else [column, self.minus]
         kind: Moment = "number"
         if self.moment == "number":
-            table = check_columns(data, numeric=columns)
+            table = opening.check_columns(data, numeric=columns)
             # Dates that are read as numbers are all missing, and nothing would say so.
             if untyped := [one for one in columns if Source.of(data).is_untyped(one)]:
                 raise ColumnError(
@@ -220,8 +206,10 @@ class Measure:
                     "be released are durations, such as 60d"
                 )
         else:
-            table = check_columns(data, plain=columns)
-            kind, *others = {self._held(one, schema(table, data)[one], data) for one in columns}
+            table = opening.check_columns(data, plain=columns)
+            kind, *others = {
+                self._held(one, opening.schema(table, data)[one], data) for one in columns
+            }
             if others:
                 raise ColumnError(f"columns {column!r} and {self.minus!r} must be of one type")
         return nw.to_native(_in_engine(table, data, columns, kind))
@@ -259,7 +247,7 @@ def _in_engine(
             if source.is_untyped(one):
                 table = source.reading()[1].typed(table, {one: FIELDS[kind]})
             if table.collect_schema()[one] == nw.Object:
-                table = as_kinds(table, {one: kind})
+                table = values.as_kinds(table, {one: kind})
             else:
                 table = engine_of(table).counted(one, kind)
         if len(columns) > 1:

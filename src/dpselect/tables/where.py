@@ -18,17 +18,9 @@ from typing import Any, Self, TypeAlias
 
 from dpselect._optional import nw
 from dpselect.errors import ColumnError, ParameterError, no_column
+from dpselect.tables import kinds
 from dpselect.tables.dialect import Dialect, no_field
 from dpselect.tables.engine import engine_of
-from dpselect.tables.kinds import (
-    Kind,
-    code_of,
-    float_type,
-    moment_of,
-    numbers_alone,
-    rounded,
-    type_name,
-)
 from dpselect.tables.values import as_kinds
 
 Literal: TypeAlias = Decimal | str | bool
@@ -42,15 +34,19 @@ OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     ">=": operator.ge,
 }
 COMPARABLE: dict[str | None, str] = {
-    Kind.BOOLEAN: "true or false",
-    Kind.TEXT: "a text in quotes, such as 'A'",
+    kinds.Kind.BOOLEAN: "true or false",
+    kinds.Kind.TEXT: "a text in quotes, such as 'A'",
     "day": "a day such as '2024-01-31'",
     "local time": "a time such as '2024-01-31T12:00'",
     "time": "a time such as '2024-01-31T12:00Z'",
 }
 """What a literal must be for a kind of column, in words."""
 
-KINDS: dict[type, Kind] = {Decimal: Kind.NUMBERS, str: Kind.TEXT, bool: Kind.BOOLEAN}
+KINDS: dict[type, kinds.Kind] = {
+    Decimal: kinds.Kind.NUMBERS,
+    str: kinds.Kind.TEXT,
+    bool: kinds.Kind.BOOLEAN,
+}
 """As what a column of objects is compared with a literal."""
 
 OTHER_OPERATORS = {"==": "=", "<>": "!=", "=<": "<=", "=>": ">="}
@@ -127,18 +123,18 @@ class Comparison:
         if isinstance(literal, Decimal) and dtype.is_integer():
             return self._keeps_integer(value, dtype, literal)
         if isinstance(literal, Decimal) and dtype.is_numeric():
-            value = numbers_alone(value.cast(nw.Float64))
-            public = nw.lit(rounded(float(literal), float_type(dtype)), nw.Float64)
+            value = kinds.numbers_alone(value.cast(nw.Float64))
+            public = nw.lit(kinds.rounded(float(literal), kinds.float_type(dtype)), nw.Float64)
         elif isinstance(literal, bool) and dtype == nw.Boolean:
             public = nw.lit(literal, nw.Boolean)
-        elif isinstance(literal, str) and Kind.of(dtype) == Kind.TEXT:
+        elif isinstance(literal, str) and kinds.Kind.of(dtype) == kinds.Kind.TEXT:
             value, public = value.cast(nw.String), nw.lit(literal, nw.String)
         elif (day := _moment(literal, dtype)) is not None:
             public = nw.lit(day, nw.Date)
         else:
             raise ColumnError(
-                f"`where` must compare {self.column!r}, which is of type {type_name(dtype)}, "
-                f"with {_comparable(dtype)}"
+                f"`where` must compare {self.column!r}, which is of type "
+                f"{kinds.type_name(dtype)}, with {_comparable(dtype)}"
             )
         return ~value.is_null() & OPERATORS[self.operator](value, public)
 
@@ -204,9 +200,9 @@ def filtered(
         elif is_untyped and isinstance(one.literal, Decimal):
             beside = reads.typed(beside, {name: "number"})
         elif isinstance(time, datetime):
-            moment = moment_of(dtype)
+            moment = kinds.moment_of(dtype)
             beside = engine_of(beside).counted(name, moment)
-            compared = replace(one, literal=Decimal(str(code_of(time, moment))))
+            compared = replace(one, literal=Decimal(str(kinds.code_of(time, moment))))
         else:
             if is_untyped:
                 one.refuse_order_of_texts()
@@ -233,7 +229,11 @@ def _moment(literal: Literal, dtype: nw.dtypes.DType) -> date | None:
         if dtype == nw.Date:
             return date.fromisoformat(literal)  # type: ignore[arg-type]
         time = datetime.fromisoformat(literal)  # type: ignore[arg-type]
-        return time if moment_of(dtype) == ("time" if time.tzinfo else "local time") else None
+        return (
+            time
+            if kinds.moment_of(dtype) == ("time" if time.tzinfo else "local time")
+            else None
+        )
     return None
 
 
@@ -246,8 +246,8 @@ def _limits(integer: str) -> tuple[int, int]:
 def _comparable(dtype: nw.dtypes.DType) -> str:
     if dtype.is_numeric():
         return "a number"
-    return COMPARABLE.get(Kind.of(dtype)) or COMPARABLE.get(
-        moment_of(dtype),
+    return COMPARABLE.get(kinds.Kind.of(dtype)) or COMPARABLE.get(
+        kinds.moment_of(dtype),
         "nothing: numbers, texts, days, times and truth values are compared; cast it there",
     )
 
