@@ -18,7 +18,6 @@ from dpselect.networks import metrics, reading
 from dpselect.objective import Objective
 from dpselect.percentiles import candidates
 from dpselect.percentiles.candidates import Range
-from dpselect.percentiles.choice import Around
 from dpselect.percentiles.reading import Counts
 from dpselect.percentiles.sparse_vector import Part
 from dpselect.subsets import reading as statuses
@@ -34,6 +33,7 @@ PAGES = Path(__file__).parents[2] / "docs"
 
 halfway = candidates._halfway
 lines, inside, placed = Box.lines, points.inside, Range.places
+in_cells = Counts.in_cells
 encoded, rows, word = KeyColumns._encoded, groups.Groups.rows, statuses.word
 
 
@@ -66,6 +66,10 @@ def from_the_lower_end(self, records):
 def of_all_parts(_self, ranks, _start, _end):
     """Leave nothing out of what other parts hold."""
     return ranks
+
+
+def from_the_next_value(self, edges, start):
+    return in_cells(self, edges, start + 1)
 
 
 def missing_is_a_part(self, text):
@@ -169,7 +173,7 @@ PLANTED = {
     "percentiles several": (Range, "places", by_a_float_division),
     "percentiles several, all types": (Part, "wanted", from_the_lower_end),
     "percentiles by group": (Counts, "between", of_all_parts),
-    "percentiles one, all types": (Around, "last", 1e-9),
+    "percentiles one, all types": (Counts, "in_cells", from_the_next_value),
     "keys top, any key of columns": (KeyColumns, "_encoded", missing_is_a_part),
     "percentiles groups released first": (groups.Groups, "rows", no_rest_is_kept),
     "cells heavy": (Box, "lines", into_the_lower_cell),
