@@ -23,7 +23,13 @@ from dataclasses import dataclass
 from math import inf, log
 from typing import Annotated, ClassVar
 
-from dpselect import draws, scaling, validation
+from dpselect import scaling, validation
+from dpselect.draws import (
+    Draw,
+    Exponential,
+    LaplaceNoisyMax,
+    PermuteAndFlip as PermuteAndFlipDraw,
+)
 from dpselect.errors import ParameterError
 from dpselect.mechanisms.base import Mechanism
 from dpselect.mechanisms.sequence import NoisySequence
@@ -57,7 +63,7 @@ class ExponentialMechanism(_ByGlobalSensitivity):
     """
 
     name: ClassVar[str] = "exponential"
-    draw: ClassVar[draws.Draw] = draws.Exponential()
+    draw: ClassVar[Draw] = Exponential()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,7 +77,7 @@ class PermuteAndFlip(_ByGlobalSensitivity):
     """
 
     name: ClassVar[str] = "permute-and-flip"
-    draw: ClassVar[draws.Draw] = draws.PermuteAndFlip()
+    draw: ClassVar[Draw] = PermuteAndFlipDraw()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,20 +92,20 @@ class ReportNoisyMax(_ByGlobalSensitivity):
     """
 
     name: ClassVar[str] = "noisy-max"
-    draw: ClassVar[draws.Draw] = draws.LaplaceNoisyMax()
+    draw: ClassVar[Draw] = LaplaceNoisyMax()
     # Laplace noise must be small at the best candidate and at the drawn one.
     gap: ClassVar[float] = 2.0
 
 
-_EXPONENTIAL = draws.Exponential()
+_EXPONENTIAL = Exponential()
 
 
-def _draw(name: str, given: object) -> draws.Draw:
+def _draw(name: str, given: object) -> Draw:
     """Return a draw, also by its name."""
-    named = {one.name: one for one in (_EXPONENTIAL, draws.PermuteAndFlip())}
+    named = {one.name: one for one in (_EXPONENTIAL, PermuteAndFlipDraw())}
     if isinstance(given, str):
         return named[validation.one_of(name, given, named)]
-    if isinstance(given, draws.Draw):
+    if isinstance(given, Draw):
         return given
     raise ParameterError(
         f"`{name}` must be 'exponential' or 'permute-and-flip', or a draw of dpselect.draws"
@@ -116,7 +122,7 @@ class _EitherDraw(Mechanism):
             keeps their order. Or a draw of ``dpselect.draws``.
     """
 
-    draw: Annotated[draws.Draw, _draw] = _EXPONENTIAL
+    draw: Annotated[Draw, _draw] = _EXPONENTIAL
 
     @property
     def label(self) -> str:
