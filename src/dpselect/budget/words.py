@@ -14,11 +14,9 @@ from dpselect._numbers import LARGEST_EXPONENT
 from dpselect.neighbours import Neighbours
 
 if TYPE_CHECKING:
-    from dpselect.budget.accountant import Budget
     from dpselect.budget.entry import Entry
     from dpselect.budget.store import Entries
     from dpselect.budget.totals import Pot, Totals
-    from dpselect.plan import Plan
 
 HIDDEN = {
     Neighbours.ADD_REMOVE: "whether one {unit} is in the data",
@@ -136,7 +134,7 @@ def facts(totals: Totals, pots: Sequence[Pot]) -> dict[str, str]:
     return said
 
 
-def amounts(of: Totals | Pot | Entry | Plan) -> str:
+def amounts(of: Any) -> str:  # noqa: ANN401 -- of all that has a price
     """Return epsilon and delta in words."""
     return f"epsilon {of.epsilon:.6g}{f', delta {of.delta:.3g}' if of.delta else ''}"
 
@@ -298,7 +296,11 @@ def suspicion(epsilon: float, before: float) -> float:
 
 
 def html(
-    budget: Budget, *, name: str, first: str = "", whole: Mapping[int, str] | None = None
+    budget: Any,  # noqa: ANN401 -- a Budget
+    *,
+    name: str,
+    first: str = "",
+    whole: Mapping[int, str] | None = None,
 ) -> str:
     """Return the report of a budget; self-contained, without any script or address.
 
@@ -342,7 +344,9 @@ def html(
     )
 
 
-def long_tables(budget: Budget) -> dict[int, Mapping[str, Sequence[object]]]:
+def long_tables(
+    budget: Any,  # noqa: ANN401 -- a Budget
+) -> dict[int, Mapping[str, Sequence[object]]]:
     """Return the answers that a report does not print whole, by the number of the entry."""
     found = {one.sequence: one.shown for one in budget.entries if one.shown}
     return {at: one for at, one in found.items() if _rows(one) > MOST_ROWS}
@@ -352,7 +356,7 @@ def _rows(table: Mapping[str, Sequence[object]]) -> int:
     return len(next(iter(table.values()), ()))
 
 
-def _promise(budget: Budget) -> dict[str, str]:
+def _promise(budget: Any) -> dict[str, str]:  # noqa: ANN401 -- a Budget
     """Return what the budget promises, for a board."""
     totals = budget.totals
 

@@ -4,13 +4,11 @@ A metric states what is public of its objectives, as plans have to know it befor
 read. ``METRICS`` is the one list of names; a metric without a name is given as a ``Metric``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias
+from typing import Any, NamedTuple, Self, TypeAlias
 
 from dpselect import combine as _combine, mechanisms, validation
 from dpselect.combine.fronts.dominance import checked_dominance
@@ -22,9 +20,6 @@ from dpselect.networks.density import ego_density, ego_density_facts
 from dpselect.networks.graph import AnyGraph, NodeCounts, node_counts
 from dpselect.objective import Facts, Objective
 from dpselect.sensitivity import GlobalSensitivity, grouped
-
-if TYPE_CHECKING:
-    from dpselect.networks.top import TopNodes
 
 STATED = attrgetter("neighbours", "bound", "l1")
 """What is public of a sensitivity."""
@@ -207,12 +202,12 @@ class MetricChoice:
         mechanism: The mechanism that was named, or else suits the metrics.
     """
 
-    asked: TopNodes
+    asked: Any
     scores: tuple[Score, ...]
     mechanism: mechanisms.Mechanism
 
     @classmethod
-    def of(cls, asked: TopNodes) -> Self:
+    def of(cls, asked: Any) -> Self:  # noqa: ANN401 -- a query
         """Check the fields about metrics and fill in the mechanism, by public facts.
 
         Raises:
@@ -360,7 +355,7 @@ def _check_combination(
         )
 
 
-def _suited(scores: Sequence[Score], asked: TopNodes) -> str:
+def _suited(scores: Sequence[Score], asked: Any) -> str:  # noqa: ANN401 -- a query
     """Return the short name of the mechanism that suits a metric or a combination."""
     combine, first = asked.combine, scores[0]
     summed = combine == "weighted-sum" or (combine is None and first.weights is not None)

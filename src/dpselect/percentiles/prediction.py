@@ -10,13 +10,11 @@ assumption, and it is the same whenever it is asked for: releases are simulated 
 seed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from datetime import timedelta
 from functools import lru_cache
 from math import erf, sqrt
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -28,9 +26,6 @@ from dpselect.percentiles.methods import Draws
 from dpselect.percentiles.reading import Counts, counts_of
 from dpselect.typing import Indices, Values
 from dpselect.writing import digits, lines
-
-if TYPE_CHECKING:
-    from dpselect.percentiles.percentiles import Percentiles, PercentilesDesign
 
 MOST_RECORDS = 100_000
 """Assumed records, at most: of more the error in ranks is the same, in units no larger."""
@@ -122,7 +117,7 @@ TYPICAL = (500, 5_000, 50_000)
 """Numbers of records for which errors are predicted where none is assumed."""
 
 
-def expected(query: Percentiles, numbers: Iterable[int]) -> str | None:
+def expected(query: Any, numbers: Iterable[int]) -> str | None:  # noqa: ANN401 -- Percentiles
     """Return how far values are from their percentiles with probability 0.95, in words.
 
     Args:
@@ -155,7 +150,7 @@ def expected(query: Percentiles, numbers: Iterable[int]) -> str | None:
     return f"{listed} for {list(columns)[1]}: {said}"
 
 
-def _in_words(design: PercentilesDesign, far: Values) -> list[str]:
+def _in_words(design: Any, far: Values) -> list[str]:  # noqa: ANN401 -- a design
     """Return a distance for each percentile with two significant digits."""
     return [_distance(design.unit.distance(one)) if one else "0" for one in far.tolist()]
 
@@ -178,7 +173,7 @@ def shaped_as(points: Values | Range, records: int) -> Iterator[Shaped]:
         yield values, counts_of(values, points)
 
 
-def predicted(design: PercentilesDesign, shaped: Iterable[Shaped]) -> Values:
+def predicted(design: Any, shaped: Iterable[Shaped]) -> Values:  # noqa: ANN401 -- a design
     """Return the error of each percentile that is not exceeded with probability 0.95.
 
     With it the mean width of each interval; 0 without intervals.
