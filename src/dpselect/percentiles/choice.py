@@ -66,6 +66,7 @@ from dpselect.draws.exact.noisy_counts import LARGEST_SCALE, scale_for
 from dpselect.errors import ParameterError
 from dpselect.percentiles import methods
 from dpselect.percentiles.candidates import Range, cells
+from dpselect.percentiles.methods import FEWEST
 from dpselect.percentiles.objectives import RankScores
 from dpselect.percentiles.reading import Counts
 from dpselect.percentiles.sparse_vector import FINEST, ByThreshold, InParts, parts_of_record
@@ -258,7 +259,7 @@ class Choice(methods.Asked[Values]):
 
         Of few candidates there are none.
         """
-        if self.values <= methods.FEWEST or len(self.percents) == 1:
+        if self.values <= FEWEST or len(self.percents) == 1:
             return ()
         made = InParts(self.percents, self.points, self.records, epsilon, self.assumed)
         noise = {part.p: made.scale_of(1 - part.counts) for part in made.parts()}
@@ -268,7 +269,7 @@ class Choice(methods.Asked[Values]):
     def _are_in_bins(self) -> bool:
         """Return whether noise would hide one that had all of epsilon, as bins have."""
         several = len(self.percents)
-        if self.values <= methods.FEWEST:
+        if self.values <= FEWEST:
             [p, *more], noise = self.percents, scale_for(self.epsilon, self.records.changed)
             is_tail = not TAIL < p < 100 - TAIL
             return bool(more) or (is_tail and self._beyond(p) < noise)
