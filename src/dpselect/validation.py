@@ -302,7 +302,6 @@ def table_neighbours(value: object) -> Neighbours:
 
 def one_relation(of: str, given: Iterable[Neighbours]) -> None:
     """Check that several parts of one guarantee are stated for one relation."""
-    if len(found := sorted({str(one) for one in given})) > 1:
-        raise NeighboursError(
-            f"{of} must be for one neighbour relation, not {' and '.join(found)}"
-        )
+    if len(found := {*given}) > 1:
+        names = " and ".join(sorted(map(str, found)))
+        raise NeighboursError(f"{of} must be for one neighbour relation, not {names}")

@@ -21,7 +21,6 @@ def cut(scores: Scores) -> Scores:
     return np.minimum(np.maximum(scores, -LARGEST), LARGEST)
 
 
-@silent
 def by_global(objective: Objective) -> Scores:
     """Return ``s_r = (u_r - u_*)/Δ``, doubled if the objective is monotone.
 
@@ -44,4 +43,5 @@ def by_global(objective: Objective) -> Scores:
         best = max(few)
         return np.array([max((score - best) / unit, -LARGEST) for score in few])
     scores = objective.scores
-    return cut((scores - scores.max() if are_floats else objective.gaps().high) / unit)
+    with np.errstate(over="ignore", under="ignore"):
+        return cut((scores - scores.max() if are_floats else objective.gaps().high) / unit)
