@@ -71,6 +71,11 @@ def test_graphml_has_names_beside_ids(tmp_path):
 
         assert degrees(path) == degrees(path, NAMES) == degrees(path, names) == DEGREES
 
+    # An edge whose end is no node of the file refuses nothing, whatever its end is called.
+    edge = '<edge source="n0" target="N1"/></graph>'
+    path.write_text(path.read_text("utf-8").replace("</graph>", edge), "utf-8")
+    assert degrees(path, names) == DEGREES
+
 
 PAJEK = {
     "lists": '*Vertices 3\r\n% none\r\n1 "O\'Neill" 0.1 0.2\r\n\r\n*Arcslist\r\n1 2 3\r\n',

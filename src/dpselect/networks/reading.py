@@ -313,11 +313,13 @@ def _by_names(graph: Any, nodes: Sequence[Hashable]) -> object:  # noqa: ANN401 
     """Return edges by the labels or names of their ends that are listed, else by their ids."""
     known, names = {*map(str, nodes)}, {}
     for one, held in graph.nodes(data=True):
-        beside = (str(held.get(key)) for key in ("label", "name"))
-        names[one] = next((name for name in beside if name in known), str(one))
+        for name in (str(held.get(key)) for key in ("name", "label")):
+            if name in known:
+                names[one] = name
+    # Ends without a listed name are left out: an edge may bring one that no node declares.
     if len({*names.values()}) < len(names):
         raise DataError("two nodes of the file have one name: give nodes by their ids")
-    return [(names[end[0]], names[end[1]]) for end in graph.edges]
+    return [tuple(names.get(end, str(end)) for end in ends[:2]) for ends in graph.edges]
 
 
 def _pajek(_: Any, path: Path, nodes: Sequence[Hashable]) -> object:  # noqa: ANN401
