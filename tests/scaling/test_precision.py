@@ -76,6 +76,7 @@ def test_one_float_among_integers_changes_no_other_score():
     st.sampled_from([0.0, 0.5, 1e3, 2.0**40]),
 )
 @example([23.0, 6.0, 12.0, 58.0], [7.0, 1.0, 1.0, 18.0], 0.0)
+@example([3 * 2**60 + 50, 2 * 2**60 + 40, 2**60], [3 * 2.0**20, 2.0**21, 2.0**20], 2.0**40)
 def test_generalized_errs_by_what_the_grid_pays_for(scores, widths, t):
     """Before: with t = 1e17 all scores lost (7.3 units)."""
     widths = widths[: len(scores)]
