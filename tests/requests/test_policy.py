@@ -152,6 +152,7 @@ shares = { alice = 120.0 }
         ('ledger = "clinic.budget"\n', "", "[person]", "[person] needs ledger"),
         ("[unit]", "[unit]\nstep = 1", "step = 1", "[unit] has no key 'step'; it belongs"),
         ("[unit]", "[unti]", "[unti]", "the file has no key 'unti'; did you mean 'unit'"),
+        ("[data]", "[data]\nengine = 'sql'", "engine", "engine must be one of"),
         ('path = "stays.parquet"\n', "", "[data]", "[data] needs the path of the table"),
         ('neighbours = "add-remove"\n', "", "[unit]", "a policy needs neighbours in [unit]"),
         ('"add-remove"', '"addremove"', "neighbours", "neighbours must be 'add-remove'"),

@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Self, TypeAlias, get_args, get_type_hints
 
+from dpselect import validation
 from dpselect._optional import stated
 from dpselect.errors import DPSelectError, ParameterError, nearest, possible
 from dpselect.percentiles.candidates import ENDS
@@ -16,6 +17,7 @@ from dpselect.query import GROUP, Claim, Query, claims_of, kind_of
 from dpselect.tables import Source
 from dpselect.tables.dialect import DEFAULTS
 from dpselect.tables.lists import text_of
+from dpselect.tables.opening import ENGINES
 from dpselect.writing import members
 
 Keys: TypeAlias = tuple[str | int, ...]
@@ -145,7 +147,8 @@ class Document:
         data = values.get("data", {})
         if "path" not in data:
             raise ParameterError("[data] needs the `path` of the table")
-        path = self.located(data["path"], data.get("engine", "memory"))
+        engine = validation.one_of("engine", data.get("engine", "memory"), ENGINES)
+        path = self.located(data["path"], engine)
         stated = {name: data[name] for name in ("where", *READING) if name in data}
         given = {name: data[name] for name in ("engine", "master", "version") if name in data}
         given |= {name: values[name] for name in ("note", "analyst") if name in values}
