@@ -305,8 +305,11 @@ class PercentilesDesign(Design[PercentileRelease]):
         self.method.records.check(data, self.points)
 
     def prepare(self, data: object) -> Callable[[Plan], PercentileRelease]:
-        counted = self.method.records.counted(data, self.points)
-        return lambda plan: self.released(self.answers(counted), plan)
+        records = self.method.records
+        counted, rows = records.counted(data, self.points), None
+        if records.are_public:
+            rows = int(counted.numbers[0]) + counted.missing
+        return lambda plan: self.released(self.answers(counted, rows), plan)
 
     def released(
         self,
@@ -333,14 +336,14 @@ class PercentilesDesign(Design[PercentileRelease]):
         ends = [one.ends() for one in answers if one.ends is not None]
         return replace(drawn, interval=tuple(self.in_units(two) for one in ends for two in one))
 
-    def answers(self, counted: reading.Counts) -> list[Drawn]:
-        """Draw the values of each group."""
+    def answers(self, counted: reading.Counts, rows: int | None = None) -> list[Drawn]:
+        """Draw the values of each group; of all rows, where their number is public."""
         answers: list[Drawn] = []
         for part in counted.parts(RANKED_AT_ONCE // min(len(self.points), MOST_LISTED)):
             noisy = EXACT.laplace(part.numbers, self.method.scale)
-            if self.method.records.are_public:
+            if rows is not None:
                 # Of so many records there are no more numbers, whatever the noise says.
-                noisy = noisy.clip(max=part.numbers + part.missing)
+                noisy = noisy.clip(max=rows)
             values = self.method.draw(part, noisy)
             listed: Any = [*map(tuple, values.tolist())]
             ends: Any = repeat(None)
@@ -386,7 +389,10 @@ class GroupedPercentiles(GroupedDesign[PercentileRelease, Drawn]):
         rows = self.grouping.rows(data, {reading.NUMBER: column}, groups)
         kind = reading.checked_type(tables.declared_float(data, column), column, points)
         counts = reading.counts_of_groups(rows, points, data, len(groups), kind)
-        return lambda: self.each.answers(counts)
+        by, most = self.grouping, None
+        if by.neighbours is Neighbours.SUBSTITUTE and by.cap is None:
+            most = tables.count_records(data, numeric=[column])
+        return lambda: self.each.answers(counts, most)
 
 
 def _grouped(asked: Percentiles) -> GroupedPercentiles:
