@@ -13,12 +13,13 @@ from __future__ import annotations
 
 import logging
 import re
+from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import date
 from hashlib import md5
 from importlib import import_module
-from typing import Any, TypeAlias, cast
+from typing import Any, ClassVar, TypeAlias, cast
 from weakref import WeakKeyDictionary, WeakSet
 
 import numpy as np
@@ -28,7 +29,7 @@ from dpselect._optional import needed, nw, pl
 from dpselect.errors import ColumnError, DataError
 from dpselect.passes import query, replaced
 from dpselect.tables.kinds import DAY, DIGITS, Moment, numbers_alone
-from dpselect.tables.values import places_among, places_of
+from dpselect.tables.values import places_among
 from dpselect.typing import Indices, Values
 
 Frame: TypeAlias = "nw.LazyFrame[Any]"
@@ -165,28 +166,25 @@ class Engine:
 
     def coded(self, goals: Mapping[str, Sequence[Any]]) -> Any:  # noqa: ANN401 -- a frame
         """Return the table with the positions of values among those listed, null for others."""
-        types = self.native.collect_schema()
 
-        def code(column: str, listed: Sequence[Any]) -> pl.Expr:
-            kind = types[column]
-            if kind.is_float() or (kind.is_integer() and "128" not in str(kind)):
+        def code(column: str, listed: Sequence[Any]) -> nw.Expr:
+            number = nw.col(column)
+            first: Any = listed[0] if listed else None
+            in_a_row = type(first) is int and 0 <= first < 2**31
+            if in_a_row and [*listed] == [*range(first, first + len(listed))]:
+                # Whatever an engine computes of numbers beyond, nothing overflows.
+                steps = number.clip(first, listed[-1]).cast(nw.Int64) - first
+                return nw.when(number.is_between(first, listed[-1])).then(steps).alias(column)
+            return self._position(column, listed).alias(column)
 
-                def found(numbers: pl.Series) -> pl.Series:
-                    return pl.Series(places_of(numbers.to_numpy(), listed))
+        return self.table.with_columns(code(column, listed) for column, listed in goals.items())
 
-                number = pl.col(column)
-                place = number.fill_null(0).map_batches(found, pl.Int64, is_elementwise=True)
-                return pl.when(number.is_not_null() & (place >= 0)).then(place)
-            values = pl.Series(listed, dtype=kind, strict=False)
-            places = pl.Series(range(len(listed)), dtype=pl.Int64).filter(values.is_not_null())
-            value, among = pl.col(column), values.drop_nulls()
-            if kind == pl.String and among.len() == len(listed):
-                # A type of these texts alone finds them in a third of the time.
-                return value.cast(pl.Enum(among), strict=False).to_physical().cast(pl.Int64)
-            return value.replace_strict(among, places, default=None, return_dtype=pl.Int64)
-
-        codes = {column: code(column, listed) for column, listed in goals.items()}
-        return nw.from_native(self.native.with_columns(**codes))
+    def _position(self, column: str, listed: Sequence[Any]) -> nw.Expr:
+        """Return the positions of values among those listed, null for others."""
+        values = pl.Series(listed, dtype=self.native.collect_schema()[column], strict=False)
+        places = pl.Series(range(len(listed)), dtype=pl.Int64).filter(values.is_not_null())
+        old: Any = values.drop_nulls()
+        return nw.col(column).replace_strict(old, places, default=None, return_dtype=nw.Int64)
 
     def joined(self, name: str) -> Any:  # noqa: ANN401 -- a frame of narwhals
         """Return the values of all columns as one, from one reading of the rows."""
@@ -229,33 +227,56 @@ class Engine:
 
 
 class Remote(Engine):
-    """Engines that take queries of SQL."""
+    """Engines that take queries of SQL.
+
+    Attributes:
+        mark: What stands around a name.
+        hash: Integers of the first digits of hashes of texts.
+        counts: Days, points in time and durations as integers.
+    """
 
     is_here = False
+    mark: str
+    hash: str
+    counts: Mapping[Moment, str]
 
     def without_nan(self, column: str) -> nw.Expr:
         return numbers_alone(nw.col(column).cast(nw.Float64))
 
-    def coded(self, goals: Mapping[str, Sequence[Any]]) -> Any:  # noqa: ANN401 -- a frame
+    def hashed(self, column: str) -> Any:  # noqa: ANN401 -- a frame of narwhals
+        return self._replaced({column: self.hash})
+
+    def counted(self, column: str, moment: Moment) -> Any:  # noqa: ANN401 -- a frame
+        if moment not in self.counts:
+            raise ColumnError(f"column {column!r}: durations of Spark are read as a difference")
+        return self._replaced({column: self.counts[moment]})
+
+    def placed(self, edges: Edges) -> Any:  # noqa: ANN401 -- a frame of narwhals
+        """Return the positions by one text of SQL, which is made faster than expressions."""
+        known = "CASE WHEN {{0}} IS NOT NULL THEN {} END"
+        found = {one: _search([*map(float, edges[one])], 0, len(edges[one])) for one in edges}
+        return self._replaced({one: known.format(sql) for one, sql in found.items()})
+
+    def _replaced(self, columns: Mapping[str, str]) -> Any:  # noqa: ANN401 -- a frame
+        """Return the rows with columns replaced by SQL, which has braces for their names."""
+        mark = self.mark
+        names = {one: f"{mark}{one.replace(mark, 2 * mark)}{mark}" for one in columns}
+        new = [(one, name, columns[one].format(name)) for one, name in names.items()]
+        return nw.from_native(self._with(new)) if new else self.table
+
+    @abstractmethod
+    def _with(self, new: Sequence[tuple[str, str, str]]) -> Any:  # noqa: ANN401 -- of the engine
+        """Return the rows with columns, of which each has its name, that in SQL, and SQL."""
+
+    def _position(self, column: str, listed: Sequence[Any]) -> nw.Expr:
         """Return the positions by their binary digits, counted from 1 on."""
-
-        def code(column: str, listed: Sequence[Any]) -> nw.Expr:
-            number = nw.col(column)
-            first: Any = listed[0] if listed else None
-            in_a_row = type(first) is int and 0 <= first < 2**31
-            if in_a_row and [*listed] == [*range(first, first + len(listed))]:
-                # Whatever an engine computes of numbers beyond, nothing overflows.
-                steps = number.clip(first, listed[-1]).cast(nw.Int64) - first
-                return nw.when(number.is_between(first, listed[-1])).then(steps).alias(column)
-            place: Any = nw.lit(0)
-            for digit in range(len(listed).bit_length()):
-                ones = [one for at, one in enumerate(listed, start=1) if at >> digit & 1]
-                known = self.literals([one for one in ones if one is not None])
-                is_one = number.is_in(known)
-                place += nw.when(is_one).then(nw.lit(2**digit)).otherwise(nw.lit(0))
-            return nw.when(place > 0).then(place.cast(nw.Int64) - 1).alias(column)
-
-        return self.table.with_columns(code(column, listed) for column, listed in goals.items())
+        place: Any = nw.lit(0)
+        for digit in range(len(listed).bit_length()):
+            ones = [one for at, one in enumerate(listed, start=1) if at >> digit & 1]
+            known = self.literals([one for one in ones if one is not None])
+            is_one = nw.col(column).is_in(known)
+            place += nw.when(is_one).then(nw.lit(2**digit)).otherwise(nw.lit(0))
+        return nw.when(place > 0).then(place.cast(nw.Int64) - 1)
 
 
 STORED = dict.fromkeys(("VARCHAR", "ENUM", "UUID"), 'CAST({} AS VARCHAR) COLLATE "binary"')
@@ -267,6 +288,14 @@ class DuckDB(Remote):
     """Relations of DuckDB."""
 
     forgets = True
+    mark = '"'
+    hash = f"('0x' || substr(md5({{}}), 1, {DIGITS}))::BIGINT"
+    # Of an infinite one there is no number; one with too many microseconds ends a query.
+    counts: ClassVar[dict[Moment, str]] = {
+        "day": "date_diff('day', DATE '1970-01-01', {})",
+        **dict.fromkeys(("local time", "time"), "TRY(epoch_us({}))"),
+        "duration": "epoch_us({})",
+    }
 
     def compared(self) -> Any:  # noqa: ANN401 -- a frame of narwhals
         # Beside that of a column there may be one of the connection, which no type shows.
@@ -274,38 +303,31 @@ class DuckDB(Remote):
         stored = zip(self.native.columns, map(STORED.get, kinds), strict=True)
         return self._replaced({name: sql for name, sql in stored if sql is not None})
 
-    def hashed(self, column: str) -> Any:  # noqa: ANN401 -- a frame of narwhals
-        return self._replaced({column: f"('0x' || substr(md5({{}}), 1, {DIGITS}))::BIGINT"})
-
-    def counted(self, column: str, moment: Moment) -> Any:  # noqa: ANN401 -- a frame
-        if moment == "duration":
-            return super().counted(column, moment)
-        # Of an infinite one neither has a number; one with too many microseconds ends a query.
-        day = "date_diff('day', DATE '1970-01-01', {})"
-        return self._replaced({column: day if moment == "day" else "TRY(epoch_us({}))"})
-
     def joined(self, name: str) -> Any:  # noqa: ANN401 -- a frame of narwhals
         columns = ", ".join(f'"{one}"' for one in self.native.columns)
         return nw.from_native(self.native.project(f"unnest([{columns}]) AS {name}"))
 
-    def _replaced(self, columns: Mapping[str, str]) -> Any:  # noqa: ANN401 -- a frame
-        """Return the rows with columns replaced by SQL, which has braces for their names."""
-        names = {one: '"{}"'.format(one.replace('"', '""')) for one in columns}
-        new = [f"{sql.format(names[one])} AS {names[one]}" for one, sql in columns.items()]
-        replaced = f"* REPLACE ({', '.join(new)})"
-        return nw.from_native(self.native.project(replaced)) if new else self.table
-
-    def placed(self, edges: Edges) -> Any:  # noqa: ANN401 -- a frame of narwhals
-        """Return the positions by one text of SQL, which is made faster than expressions."""
-        known = "CASE WHEN {{0}} IS NOT NULL THEN {} END"
-        found = {one: _search([*map(float, edges[one])], 0, len(edges[one])) for one in edges}
-        return self._replaced({one: known.format(sql) for one, sql in found.items()})
+    def _with(self, new: Sequence[tuple[str, str, str]]) -> Any:  # noqa: ANN401 -- a relation
+        columns = ", ".join(f"{sql} AS {name}" for _, name, sql in new)
+        return self.native.project(f"* REPLACE ({columns})")
 
 
 class Spark(Remote):
     """Frames of PySpark."""
 
     is_ordered = False
+    mark = "`"
+    hash = f"CAST(conv(substring(md5({{}}), 1, {DIGITS}), 16, 10) AS BIGINT)"
+    counts: ClassVar[dict[Moment, str]] = {
+        "day": "unix_date({})",
+        "time": "unix_micros({})",
+        # A session's time zone would shift it, and skip hours.
+        "local time": (
+            f"CAST(unix_date(CAST({{0}} AS DATE)) AS BIGINT) * {DAY}"
+            " + CAST((hour({0}) * 60 + minute({0})) * 60 AS BIGINT) * 1000000"
+            " + CAST(date_part('SECOND', {0}) * 1000000 AS BIGINT)"
+        ),
+    }
     misread = (
         re.compile(f"{Engine.misread[0].pattern}|.*[.`].*", re.DOTALL),
         "a pattern, or for a field of another: rename it without dots and backquotes",
@@ -323,74 +345,18 @@ class Spark(Remote):
         self.forgets = self.native.sparkSession in _SAIL
 
     def compared(self) -> Any:  # noqa: ANN401 -- a frame of narwhals
-        f, table = self.f, self.table
-        if table.implementation.is_pyspark_connect():
-            table = as_stored(table, f)
-        native = nw.to_native(table)
+        if self.table.implementation.is_pyspark_connect():
+            return self._replaced(as_stored(self.native, self.f))
+        fields = self.native.schema.fields
         collated = [
             field.name
-            for field in native.schema.fields
+            for field in fields
             if getattr(field.dataType, "collation", BINARY) != BINARY
         ]
-        plain = {name: f.collate(f.col(f"`{name}`"), BINARY) for name in collated}
-        return nw.from_native(native.withColumns(plain)) if plain else table
+        return self._replaced(dict.fromkeys(collated, f"collate({{}}, '{BINARY}')"))
 
-    def hashed(self, column: str) -> Any:  # noqa: ANN401 -- a frame of narwhals
-        f = self.f
-        digits = f.substring(f.md5(f.col(column)), 1, DIGITS)
-        number = f.conv(digits, 16, 10).cast("bigint")
-        return nw.from_native(self.native.withColumn(column, number))
-
-    def counted(self, column: str, moment: Moment) -> Any:  # noqa: ANN401 -- a frame
-        f, value = self.f, self.native[column]
-        if moment == "day":
-            number = f.unix_date(value)
-        elif moment == "time":
-            number = f.unix_micros(value)
-        elif moment == "local time":
-            # A session's time zone would shift it, and skip hours.
-            seconds = (f.hour(value) * 60 + f.minute(value)) * 60
-            fraction = (f.date_part(f.lit("SECOND"), value) * 1_000_000).cast("long")
-            days = f.unix_date(value.cast("date")).cast("long") * DAY
-            number = days + seconds.cast("long") * 1_000_000 + fraction
-        else:
-            raise ColumnError(f"column {column!r}: durations of Spark are read as a difference")
-        return nw.from_native(self.native.withColumn(column, number))
-
-    def placed(self, edges: Edges) -> Any:  # noqa: ANN401 -- a frame of narwhals
-        """Return the positions by as many projections as the search has steps.
-
-        Nested cases would be compiled to a method too long for Java to optimise.
-        """
-        if not edges:
-            return self.table
-        f, native = self.f, self.native
-        digits = max(map(len, edges.values())).bit_length()
-        # Places before and after the edges hold NaN, which Spark orders above all numbers.
-        arrays = {
-            column: array_of(
-                f, np.pad(np.array(held, float), (1, 2**digits), constant_values=np.nan)
-            )
-            for column, held in edges.items()
-        }
-        places = {column: f"{column} place" for column in edges}
-
-        def further(column: str, step: int) -> Any:  # noqa: ANN401 -- Spark's
-            """Return the step if the edge there is reached, else 0."""
-            edge = f.get(arrays[column], f.col(places[column]).bitwiseOR(f.lit(step)))
-            return f.when(f.col(column) >= edge, f.lit(step)).otherwise(f.lit(0))
-
-        native = native.withColumns(
-            {place: f.when(f.col(c).isNotNull(), f.lit(0)) for c, place in places.items()}
-        )
-        # One binary digit of the place after the other; a sum would be checked for overflow.
-        for step in (2**digit for digit in reversed(range(digits))):
-            native = native.withColumns(
-                {place: f.col(place).bitwiseOR(further(c, step)) for c, place in places.items()}
-            )
-        kept = [c for c in self.table.collect_schema().names() if c not in edges]
-        found = [f.col(place).alias(c) for c, place in places.items()]
-        return nw.from_native(native.select(*kept, *found))
+    def _with(self, new: Sequence[tuple[str, str, str]]) -> Any:  # noqa: ANN401 -- a frame of Spark
+        return self.native.withColumns({one: self.f.expr(sql) for one, _, sql in new})
 
     def joined(self, name: str) -> Any:  # noqa: ANN401 -- a frame of narwhals
         every = self.f.array(*self.native.columns)
@@ -477,16 +443,22 @@ def array_of(f: Any, numbers: NDArray[Any]) -> Any:  # noqa: ANN401 -- a Column
 
 
 def _search(edges: list[float], first: int, last: int) -> str:
-    """Return SQL for how many edges are at most a number, known to be so many to so many."""
+    """Return SQL for how many edges are at most a number, known to be so many to so many.
+
+    Spark in Java does not optimise a method as long as that of hundreds of cases: 10^6 numbers
+    among 500 edges take it half as long again as look-ups in an array, which take Sail 37 s.
+    """
     if first == last:
         return str(first)
     middle = (first + last) // 2
     above, below = _search(edges, middle + 1, last), _search(edges, first, middle)
-    return f"CASE WHEN {{0}} >= '{edges[middle]!r}'::DOUBLE THEN {above} ELSE {below} END"
+    return (
+        f"CASE WHEN {{0}} >= CAST('{edges[middle]!r}' AS DOUBLE) THEN {above} ELSE {below} END"
+    )
 
 
-def as_stored(table: nw.LazyFrame[Any], f: Any) -> nw.LazyFrame[Any]:  # noqa: ANN401
-    """Return rows of Spark Connect, unchanged if the server is not Sail; none is read.
+def as_stored(native: Any, f: Any) -> dict[str, str]:  # noqa: ANN401 -- a frame of Spark
+    """Return how columns of Spark Connect are read, none if the server is not Sail.
 
     Unsigned integers become signed ones of 64 bits, and those of 64 bits decimal numbers, of
     which there are no keys.
@@ -495,14 +467,12 @@ def as_stored(table: nw.LazyFrame[Any], f: Any) -> nw.LazyFrame[Any]:  # noqa: A
         DataError: Sail reads the rows through a name or another format, so that it may have
             looked at statistics.
     """
-    native: Any = nw.to_native(table)
     if native not in _SIGNED:
         _SIGNED[native] = _signed(native, f)
-    signed = _SIGNED[native]
-    return nw.from_native(native.withColumns(signed)) if signed else table
+    return _SIGNED[native]
 
 
-def _signed(native: Any, f: Any) -> dict[str, Any]:  # noqa: ANN401 -- a frame of Spark
+def _signed(native: Any, f: Any) -> dict[str, str]:  # noqa: ANN401 -- a frame of Spark
     """Return the columns of unsigned integers that Sail has, as signed ones."""
     session = native.sparkSession
     if session.sql(STATISTICS).collect():  # Spark states the setting, and Sail nothing
@@ -515,17 +485,14 @@ def _signed(native: Any, f: Any) -> dict[str, Any]:  # noqa: ANN401 -- a frame o
             "Sail takes NaN for a number in views, tables and queries by name, and in other "
             f"formats than {', '.join(sorted(FILES - {''}))}: give a file by its path"
         )
-    quoted = {
-        name: f.col("`{}`".format(name.replace("`", "``")))
-        for name, kind in native.dtypes
-        if kind in INTEGERS
-    }
+    names = [name for name, kind in native.dtypes if kind in INTEGERS]
     # A count makes one row of none; a type is the same for all rows.
-    types = [f.typeof(f.max(one)).alias(f"{at}") for at, one in enumerate(quoted.values())]
-    [[_, *kinds]] = native.limit(0).agg(f.count(f.lit(1)), *types).collect()
+    types = [f.typeof(f.max("`{}`".format(one.replace("`", "``")))) for one in names]
+    of_each = (one.alias(f"{at}") for at, one in enumerate(types))
+    [[_, *kinds]] = native.limit(0).agg(f.count(f.lit(1)), *of_each).collect()
     return {
-        name: one.cast("decimal(20, 0)" if kind == LARGE else "bigint")
-        for (name, one), kind in zip(quoted.items(), kinds, strict=True)
+        name: "CAST({} AS DECIMAL(20, 0))" if kind == LARGE else "CAST({} AS BIGINT)"
+        for name, kind in zip(names, kinds, strict=True)
         if kind.startswith(UNSIGNED)
     }
 
