@@ -183,8 +183,8 @@ class Engine:
         """Return the positions of values among those listed, null for others."""
         values = pl.Series(listed, dtype=self.native.collect_schema()[column], strict=False)
         places = pl.Series(range(len(listed)), dtype=pl.Int64).filter(values.is_not_null())
-        old: Any = values.drop_nulls()
-        return nw.col(column).replace_strict(old, places, default=None, return_dtype=nw.Int64)
+        known: dict[str, Any] = {"old": values.drop_nulls(), "new": places, "default": None}
+        return nw.col(column).replace_strict(**known, return_dtype=nw.Int64)
 
     def joined(self, name: str) -> Any:  # noqa: ANN401 -- a frame of narwhals
         """Return the values of all columns as one, from one reading of the rows."""
@@ -236,9 +236,9 @@ class Remote(Engine):
     """
 
     is_here = False
-    mark: str
-    hash: str
-    counts: Mapping[Moment, str]
+    mark: ClassVar[str]
+    hash: ClassVar[str]
+    counts: ClassVar[Mapping[Moment, str]]
 
     def without_nan(self, column: str) -> nw.Expr:
         return numbers_alone(nw.col(column).cast(nw.Float64))
@@ -291,7 +291,7 @@ class DuckDB(Remote):
     mark = '"'
     hash = f"('0x' || substr(md5({{}}), 1, {DIGITS}))::BIGINT"
     # Of an infinite one there is no number; one with too many microseconds ends a query.
-    counts: ClassVar[dict[Moment, str]] = {
+    counts: ClassVar[Mapping[Moment, str]] = {
         "day": "date_diff('day', DATE '1970-01-01', {})",
         **dict.fromkeys(("local time", "time"), "TRY(epoch_us({}))"),
         "duration": "epoch_us({})",
@@ -318,7 +318,7 @@ class Spark(Remote):
     is_ordered = False
     mark = "`"
     hash = f"CAST(conv(substring(md5({{}}), 1, {DIGITS}), 16, 10) AS BIGINT)"
-    counts: ClassVar[dict[Moment, str]] = {
+    counts: ClassVar[Mapping[Moment, str]] = {
         "day": "unix_date({})",
         "time": "unix_micros({})",
         # A session's time zone would shift it, and skip hours.
