@@ -73,8 +73,8 @@ class TopKeys(_KeysQuery):
         groups: The public groups, or a list of values for each column of ``by``, of which all
             combinations are groups. Other rows are dropped. If not given, groups are released
             with their keys above the threshold; with candidates they are released first, as by
-            ``Keys``, for a part of epsilon and for ``delta``, and rows of other groups are
-            dropped.
+            ``Keys`` of the rows that have a candidate, for a part of epsilon and for ``delta``,
+            and rows of other groups are dropped.
         groups_share: Share of epsilon for groups that are released first; in (0, 1), by
             default 0.2.
         user: Column of the person that a row belongs to. Text, integers or dates; rows

@@ -222,16 +222,16 @@ class KeyColumns:
 
 
 def check_parts(field: str, values: Iterable[object], columns: Sequence[object]) -> None:
-    """Check that keys of several columns are tuples of as many values.
+    """Check that keys of several columns are tuples of as many values, and of one are none.
 
     Raises:
         ParameterError: One is not.
     """
-    for one in values if len(columns) > 1 else ():
-        if not isinstance(one, tuple) or len(one) != len(columns):
-            raise ParameterError(
-                f"each of the `{field}` must be {len(columns)} values, one for each column"
-            )
+    size = len(columns) if len(columns) > 1 else None
+    for one in values if columns else ():
+        if (len(one) if isinstance(one, tuple) else None) != size:
+            right = f"{size} values, one for each column" if size else "one value, no tuple"
+            raise ParameterError(f"each of the `{field}` must be {right}")
 
 
 def checked_names(column: Any, field: str = "column") -> tuple[str, ...]:  # noqa: ANN401
