@@ -1,7 +1,11 @@
 """What files are, to commands: which are read, and that none that is read is replaced."""
 
+import re
+import shlex
+
 import polars as pl
 import pytest
+import xlsxwriter
 
 import dpselect as dp
 from support.commands import written
@@ -48,11 +52,38 @@ def test_a_file_that_is_not_packed_or_cannot_be_is_an_error_of_the_callers(run, 
 LOOKS = {
     "latin.csv": ("name,n\nMüller,1\nMöller,2\n", "latin-1", "--encoding cp1252"),
     "utf16.csv": ("name,n\nMüller,1\n", "utf-16", "--encoding 'utf-16'"),
-    "tabs.csv": ("name\tn\nAnn\t1'200\n", "utf-8", "\\\n             --separator '\\t'\n"),
+    "tabs.csv": ("name\tn\nAnn\t1'200\n", "utf-8", "--separator '\\t' \\\n             --"),
     "swiss.csv": ("name,n\nAnn,1'200\n", "utf-8", """--thousands ''"'"''"""),
+    "blanks.csv": ("name,n\nAnn,1 200\n", "utf-8", "options      --thousands ' '\n"),
     "french.csv": ("name;n\nAnn;1\u202f200,5\n", "utf-8", "--decimal ',' \\\n"),
+    "quoted.csv": (
+        'name,n\nAnn,"3,5"\n',
+        "utf-8",
+        "--decimal ',' \\\n             --separator ','",
+    ),
+    "both.csv": (
+        'name,m,n\nAnn,3.5,"1,7"\n',
+        "utf-8",
+        "m: number\n             n: number by -",
+    ),
+    "missing.csv": ("name,n\nAnn,NA\nBob,7\n", "utf-8", "n: integer"),
+    "times.csv": ("name,n\nAnn,2026-01-31 12:00\n", "utf-8", "n: time"),
     "no header.csv": ("Ann,1,2026-01-31\nBob,2,2026-02-01\n", "utf-8", "--header 'column_1,"),
     "digits.csv": ("day,n\n20260131,1\n20260201,2\n", "utf-8", "--date-format '%Y%m%d'"),
+    "row names.csv": (
+        "m,n\nAnn,1,2\nBob,3,4\n",
+        "utf-8",
+        "1 \\\n             --header 'column_1,m",
+    ),
+    "wide.csv": ("name,m,n\nAnn,1\nBob,2\n", "utf-8", "options      none\n"),
+    "twice.csv": ("n,n\n1,2\n", "utf-8", "--skip-lines 1 \\\n             --header 'n,n_2'"),
+    "equal.csv": ("0,0\n1,2\n", "utf-8", "options      --header 'column_1,column_2'\n"),
+    "hash.csv": ("#,n\n1,2\n", "utf-8", "options      none\n"),
+    "notes.csv": ("# by\n## of\n\n#,n\n1,2\n", "utf-8", "options      --skip-lines 3\n"),
+    "among.csv": ("x\n\nm,n\n1,2\n#\n2,2\n", "utf-8", "options      --skip-lines 2\n"),
+    "lines.txt": ("n\n1\n2\n", "utf-8", "options      none\n"),
+    "aligned.txt": ("name  n\nAnn   1\n", "utf-8", "blanks       they"),
+    "odd.csv": ('1,"a,b"\n' * 200 + "1,2,3\n", "utf-8", "--header 'column_1,column_2'\n"),
     "codes.csv": ("name,n\nAnn,20261301\nBob,20260101\n", "utf-8", "n: integer"),
     "months.csv": ("name,n\nAnn,31JAN2026\n", "utf-8", "--date-format '%d%b%Y'"),
 }
@@ -66,6 +97,50 @@ def test_look_shows_the_curator_which_dialect_fits(run, rows, name):
 
     assert ran.out.startswith("not private")
     assert option in ran.out
+    options = re.search(r"options +(.*?)\n(?=columns|blanks)", ran.out, re.DOTALL)[1]
+    stated = [] if options == "none" else shlex.split(options.replace("\\\n", " "))
+    column = re.search(r"columns +(.*): ", ran.out)[1]
+    assert run("top", name, "--column", column, *TOP[4:], "a,b", *stated).code == 0
+
+
+SHEETS = {
+    "title": ([["Pay", "", ""], ["who", "*", "pay"], ["Ann", "x", 1]], "--skip-lines 1\n"),
+    "twice": ([["a", "", "a"], ["Ann", 1, 2]], "1 \\\n             --header 'a,column_2,a_3'"),
+}
+
+
+@pytest.mark.parametrize("name", SHEETS)
+def test_look_finds_the_header_of_a_sheet(run, tmp_path, name):
+    cells, option = SHEETS[name]
+    with xlsxwriter.Workbook(tmp_path / "sheet.xlsx") as book:
+        sheet = book.add_worksheet()
+        for place, row in enumerate(cells):
+            sheet.write_row(place, 0, row)
+
+    assert option in run("look", tmp_path / "sheet.xlsx").out
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pl.Series("t", [950_000_000_000_000], dtype=pl.Datetime("ms")),
+        pl.Series("d", ["01/31/26"]),
+    ],
+)
+def test_look_proposes_nothing_for_a_table_with_types(run, tmp_path, column):
+    column.to_frame().write_parquet(tmp_path / "t.parquet")
+
+    ran = run("look", tmp_path / "t.parquet")
+    assert f"{column.name}: {column.dtype}" in ran.out
+    assert "options      none" in ran.out
+
+
+def test_look_refuses_a_file_that_is_not_complete(run, tmp_path):
+    pl.DataFrame({"n": [1] * 999}).write_parquet(path := tmp_path / "t.parquet")
+    whole = path.read_bytes()
+    path.write_bytes(whole[:9] + b"xxxxxxxxxxxxxxxx" + whole[25:])
+
+    assert run("look", path).code == 2
 
 
 @pytest.mark.parametrize(

@@ -90,6 +90,12 @@ WRITTEN = [
         {"2026-07-01T10:00:00Z": NOON, "2026-07-01 12:00+02": NOON, "2026-07-01T10:00": None},
     ),
     (
+        "date",
+        {"time_zone": "Europe/Berlin"},
+        {"2026-06-30T23:00:00Z": NOON.date(), "2026-07-01": NOON.date(), "2026-07-01Z": None},
+    ),
+    ("number", {"decimal": ","}, {"1,5": 1.5, "1.5": None}),
+    (
         "time",
         {"date_format": "%Y%m%dT%H%M%z"},
         {"20260701T1200Z": NOON, "20260701T1300+0100": NOON},

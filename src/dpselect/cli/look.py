@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import shlex
 from collections import Counter
+from contextlib import suppress
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -17,8 +18,13 @@ from typing import TYPE_CHECKING, Any
 from dpselect._optional import nw, pl
 from dpselect.cli import options, output
 from dpselect.cli.help import flag
+from dpselect.passes import replaced
+from dpselect.tables.dialect import WORKBOOKS
+from dpselect.tables.opening import open_table, unreadable
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from dpselect.tables import Source
     from dpselect.tables.dialect import Dialect, FieldType
 
@@ -40,23 +46,28 @@ FORMS = (
     *(*DAYS, *COMPACT, "%d-%b-%Y", "%d%b%Y", "%d %b %Y", "%b %d, %Y"),
     *(f"{day} {clock}" for clock in CLOCKS for day in DAYS),
 )
-BLANKS = (".", " ", "\N{NO-BREAK SPACE}", "\N{NARROW NO-BREAK SPACE}")
-"""Marks of thousands beside decimal commas."""
+BLANKS = ("'", " ", "\N{NO-BREAK SPACE}", "\N{NARROW NO-BREAK SPACE}")
+"""Marks of thousands beside any decimal mark."""
 
 PLAIN: dict[str, Any] = {}
+UNTYPED = ("text", "empty")
 KINDS: tuple[tuple[FieldType, dict[str, Any]], ...] = (
     *((kind, PLAIN) for kind in ("integer", "number", "date", "time")),
     *(("time" if "%M" in form else "date", {"date_format": form}) for form in FORMS),
     ("time", {"time_zone": "UTC"}),
-    ("number", {"thousands": ","}),
+    *(("number", {"decimal": ".", "thousands": mark}) for mark in (",", *BLANKS)),
     ("number", {"decimal": ","}),
-    ("number", {"thousands": "'"}),
-    *(("number", {"decimal": ",", "thousands": mark}) for mark in BLANKS),
+    *(("number", {"decimal": ",", "thousands": mark}) for mark in (".", *BLANKS)),
 )
 """Types of fields with what reads them, the plainest first."""
 
 TAB = r"\t"
 """How a tab is typed."""
+
+ALIGNED = (
+    "they seem to separate fields: say --separator ' ' of one blank each, else give the frame "
+    'of pandas.read_csv(FILE, sep=r"\\s+") or read_fwf'
+)
 
 MISSING = ("NA", "N/A", "NULL", "null", "nan", "-", ".", "n/a")
 
@@ -73,40 +84,43 @@ def look(file: str, **dialect: Any) -> None:
     Args:
         file: The file.
     """
-    from dpselect import tables
+    from dpselect.tables import Source
 
-    source = tables.Source.of(options.rows_of(file, dialect))
-    _, _, form = source.reading()
-    stated = dict(source.stated_dialect)
-    if form.reads_lines:
-        stated = _fitting(source, stated)
-    found = tables.Source(file, **stated)
-    rows: Any = tables.open_table(found).head(1000).lazy().collect().to_native()
-    named = {name: _type_of(rows[name], found) for name in rows.columns}
-    typed = [name for name, (one, _) in named.items() if one not in {"text", "empty"}]
-    named_so = [_type_of(pl.Series([name]), found)[0] for name in typed]
-    if form.reads_lines and typed and "text" not in named_so:
-        # Names that are numbers and days are those of a record.
-        dialect["header"] = ",".join(f"column_{place + 1}" for place in range(rows.width))
-        look(file, **dialect)
-        return
-    for _, more in named.values():
-        stated = {**more, **stated}
-    if form.is_text and "missing" not in stated:
+    source = Source.of(options.rows_of(file, dialect))
+    _, usual, form = source.reading()
+    found = _fitting(source) if form.reads_lines else source
+    found = _of_cells(source) if usual.format in WORKBOOKS else found
+    rows = _rows_of(found)
+    if form.reads_lines and found.header is True and _is_record(rows, found):
+        found = replace(found, header=_by_place(rows.width))
+        rows = _rows_of(found)
+    if form.is_text and not found.missing:
         fields = {one for name in rows.columns for one in rows[name].unique().to_list()}
-        if marks := [one for one in MISSING if one in fields]:
-            stated["missing"] = marks
-    output.print_facts(
-        {
-            "not private": "this shows records; it is for who may read the file",
-            "format": form.name,
-            "options": " \\\n".join(_words(*one) for one in stated.items()) or "none",
-            "columns": "\n".join(f"{name}: {one}" for name, (one, _) in named.items()),
-            "first rows": "\n".join(
-                " | ".join(map(str, row)) for row in rows.head(LINES).rows()
-            ),
-        }
-    )
+        found = replace(found, missing=[one for one in MISSING if one in fields])
+        rows = _rows_of(found)
+    named = {name: (str(kind), PLAIN) for name, kind in rows.schema.items()}
+    if form.is_text:
+        named = {name: _type_of(rows[name], found) for name in rows.columns}
+        found = _reading(rows, found, named)
+    stated = found.stated_dialect
+    if found.decimal == (separator := found.separator or usual.separator):
+        stated["separator"] = separator
+    kinds = []
+    for name, (kind, more) in named.items():
+        words = [_words(*one) for one in more.items() if getattr(found, one[0]) != one[1]]
+        kinds.append(f"{name}: {kind}{' by ' * bool(words)}{' '.join(words)}")
+    # Python has no years beyond 9999.
+    written = pl.selectors.temporal().cast(pl.String)
+    first = replaced(rows.head(LINES).with_columns(written).rows, lambda: unreadable(found))
+    facts = {
+        "not private": "this shows records; it is for who may read the file",
+        "format": form.name,
+        "options": " \\\n".join(_words(*one) for one in stated.items()) or "none",
+        "blanks": ALIGNED if _is_aligned(rows) else None,
+        "columns": "\n".join(kinds),
+        "first rows": "\n".join(" | ".join(map(str, row)) for row in first),
+    }
+    output.print_facts(facts, whole="options")
 
 
 def domains(
@@ -140,49 +154,125 @@ def domains(
     output.print_facts({"domains file": out, "next": "fill in what is empty or null"})
 
 
-def _fitting(source: Source, stated: dict[str, Any]) -> dict[str, Any]:
-    """Return the dialect by which most lines have as many fields as the header."""
+def _rows_of(source: Source) -> Any:
+    """Return the first rows."""
+    rows = open_table(source).head(1000).lazy()
+    return replaced(lambda: rows.collect().to_native(), lambda: unreadable(source))
+
+
+def _is_aligned(rows: Any) -> bool:
+    """Return whether most lines are words in columns, or all are as many words."""
+    fields = rows.to_series()
+    most = fields.drop_nulls().len() * 0.9
+    if rows.dtypes != [pl.String] or not most:
+        return False
+    words = fields.str.count_matches(r"\S+").drop_nulls()
+    in_columns = fields.str.contains(r"\S  +\S").sum() >= most
+    return in_columns or (words.n_unique() == 1 and words[0] > 2)
+
+
+def _is_record(rows: Any, source: Source) -> bool:
+    """Return whether names of columns are numbers and days where their fields are."""
+    given = {*rows.columns} - {*_by_place(rows.width)}
+    typed = [pl.Series([name]) for name in given if _is_typed(rows[name], source)]
+    return bool(typed) and all(_is_typed(name, source) for name in typed)
+
+
+def _fitting(source: Source) -> Source:
+    """Return a source whose dialect gives most lines as many fields as the header."""
     from dpselect.tables.text import unpacked
 
     source.check_there()
-    raw = source.files()[0]
-    with unpacked(raw) as opened:
+    with unpacked(source.files()[0]) as opened:
         head = opened.read(MOST)
-    if "encoding" not in stated:
-        stated |= _encoding(head)
-    text = head.decode(stated.get("encoding", "utf-8"), errors="replace").lstrip("\ufeff")
-    lines = text.splitlines()
+    encoding = source.encoding if "encoding" in source.stated_dialect else _encoding(head)
+    text = head.decode(encoding, errors="replace").lstrip("\ufeff")
+    lines = text.split("\n")[source.skip_lines :]
     lines = lines[:-1] if len(head) == MOST else lines
-    if "comment" not in stated and lines and lines[0].startswith(("#", "%")):
-        stated["comment"] = lines[0][0]
-    lines = [one for one in lines if not one.startswith(stated.get("comment", "\0"))]
+    comment = source.comment or next((one for one in "#%" if text.startswith(one)), "\n")
+    marked = [one.startswith(comment) for one in lines]
+    plain = [one for one in lines if not one.startswith(comment)]
     usual = replace(source, separator=None, quote=None).reading()[1]
-    marks = dict.fromkeys([str(usual.quote), "none", '"'])
-    found = max(
-        product(source.separator or ",;\t|", marks),
-        key=lambda one: _agreement(lines, *one),
+    separators = source.separator or dict.fromkeys([str(usual.separator), *",;\t|"])
+    marks = [source.quote] if source.quote else dict.fromkeys([str(usual.quote), "none", '"'])
+    fits = {one: _agreement(plain, *one) for one in product(separators, marks)}
+    separator, _ = max(fits, key=lambda one: fits[one])
+    quote = max(marks, key=lambda one: fits[separator, one][0])
+    width = fits[separator, quote][1]
+    # The first of the names may begin as a comment does.
+    notes = comment if source.comment else (f"{comment} ", comment * 2)
+    fields = (next(iter(_split([one], separator, quote)), []) for one in lines)
+    records = [
+        [] if line.startswith(notes) else one for one, line in zip(fields, lines, strict=True)
+    ]
+    first = next((place for place, one in enumerate(records) if len(one) == width), 0)
+    first, names = _names(records, first, source)
+    is_name = not names and not source.comment and any(marked[first : first + 1])
+    has_notes = not is_name and (any(marked[first:]) or (first > 0 and all(marked[:first])))
+    are_notes = has_notes and all(marked[:first])
+    return replace(
+        source,
+        separator=source.separator if separator == usual.separator else separator,
+        quote=source.quote if quote == usual.quote else quote,
+        encoding=encoding,
+        comment=comment if has_notes else source.comment,
+        skip_lines=source.skip_lines or (0 if are_notes else first),
+        header=names or source.header,
     )
-    if found[0] != usual.separator:
-        stated["separator"] = found[0]
-    if any('"' in one for one in lines) and found[1] != usual.quote:
-        stated["quote"] = found[1]
-    width = _agreement(lines, *found)[1]
-    widths = [len(next(iter(_split([one], *found)), ())) for one in lines]
-    if "skip_lines" not in stated and width in widths and (above := widths.index(width)):
-        stated["skip_lines"] = above
-    return stated
 
 
-def _encoding(head: bytes) -> dict[str, str]:
+def _of_cells(source: Source) -> Source:
+    """Return a source that begins with a row of which more than half is filled."""
+    found = _rows_of(replace(source, header=False)).fill_null("").rows()
+    filled = [2 * sum(map(bool, row)) for row in found]
+    first = next((place for place, one in enumerate(filled) if one > max(filled) // 2), 0)
+    first, names = _names(found, first, source)
+    return replace(source, skip_lines=source.skip_lines + first, header=names or source.header)
+
+
+def _names(
+    records: Sequence[Sequence[str]], first: int, source: Source
+) -> tuple[int, Sequence[str]]:
+    """Return how many lines are above the header or the records, and names if it has none.
+
+    R writes no name above those of rows, and others leave out the last fields of records.
+    """
+
+    def is_text(place: int) -> bool:
+        return not any(_is_typed(pl.Series([one]), source) for one in records[place])
+
+    if not records or source.header is not True:
+        return first, ()
+    if first and records[first - 1] and is_text(first - 1) and not is_text(first):
+        missing = len(records[first]) - len(records[first - 1])
+        if missing == 1:
+            return first, ["column_1", *records[first - 1]]
+        if missing < 0:
+            return first - 1, ()
+    places = _by_place(len(records[first]))
+    stripped = [one.strip().replace(",", " ") for one in records[first]]
+    names = [one or place for one, place in zip(stripped, places, strict=True)]
+    if len({*names}) == len(names):
+        return first, ()
+    if not is_text(first):
+        return first, places
+    for place, one in enumerate(names):
+        names[place] += f"_{place + 1}" * (one in names[:place])
+    return first + 1, names
+
+
+def _by_place(width: int) -> list[str]:
+    return [f"column_{place + 1}" for place in range(width)]
+
+
+def _encoding(head: bytes) -> str:
     if head[:2] in {b"\xff\xfe", b"\xfe\xff"}:
-        return {"encoding": "utf-16"}
+        return "utf-16"
     for one in ENCODINGS:
-        try:
+        with suppress(UnicodeDecodeError):
             head[: head.rfind(b"\n") + 1].decode(one)
-        except UnicodeDecodeError:
-            continue
-        return {} if one == "utf-8" else {"encoding": one}
-    return {"encoding": "latin-1"}
+            return one
+    return "latin-1"
 
 
 def _split(lines: list[str], separator: str, quote: str) -> list[list[str]]:
@@ -190,7 +280,8 @@ def _split(lines: list[str], separator: str, quote: str) -> list[list[str]]:
 
     if quote == "none":
         return [one.split(separator) for one in lines if one]
-    return [row for row in csv.reader(lines, delimiter=separator) if row]
+    csv.field_size_limit(MOST)
+    return [row for row in csv.reader(lines, delimiter=separator, quotechar=quote) if row]
 
 
 def _agreement(lines: list[str], separator: str, quote: str) -> tuple[float, int]:
@@ -199,28 +290,53 @@ def _agreement(lines: list[str], separator: str, quote: str) -> tuple[float, int
     if not widths:
         return 0.0, 0
     width, rows = widths.most_common(1)[0]
-    return (rows / widths.total() if width > 1 else 0.0), width
+    # Some odd lines don't speak against the usual marks.
+    return (round(rows / widths.total(), 2) if width > 1 else 0.0), width
 
 
 def _type_of(fields: Any, dialect: Dialect) -> tuple[str, dict[str, Any]]:
     """Return what nine fields in ten are at least, and what is to be stated of them."""
-    if fields.dtype != pl.String:
-        return str(fields.dtype), PLAIN
-    there = fields.drop_nulls().rename("field").to_frame().lazy()
-
-    def unread(kind: FieldType, more: dict[str, Any]) -> int:
-        read = replace(dialect, **more).typed(nw.from_native(there), {"field": kind})
-        return int(read.collect()["field"].null_count())
-
     size = fields.len() - fields.null_count()
     if not size:
         return "empty", PLAIN
-    # Integers and numbers lose none of what are days of digits alone.
+    if fields.str.contains("[0-9]").sum() < size * 0.9:
+        return "text", PLAIN
+    # Integers and numbers lose none of what are days of digits alone, and days no times.
     are_days = fields.str.contains(DIGITS).sum() >= size * 0.9
-    kinds = [one for one in KINDS if one[0] in {"date", "time"} or not are_days]
-    lost = [unread(*one) for one in kinds]
+    are_times = fields.str.contains(":").any()
+    others = {"integer", "number"} if are_days else {"date"} if are_times else {"text"}
+    kinds = [one for one in KINDS if one[0] not in others and _goes_with(dialect, one[1])]
+    lost = [_lost(fields, kind, replace(dialect, **more)) for kind, more in kinds]
     best = lost.index(min(lost))
     return ("text", PLAIN) if lost[best] > size / 10 else kinds[best]
+
+
+def _is_typed(fields: Any, dialect: Dialect) -> bool:
+    return _type_of(fields, dialect)[0] not in UNTYPED
+
+
+def _lost(fields: Any, kind: Any, dialect: Dialect) -> int:
+    """Return how many fields are none of a type."""
+    there = fields.drop_nulls().rename("field").to_frame().lazy()
+    read = dialect.typed(nw.from_native(there), {"field": kind})
+    return int(read.collect()["field"].null_count())
+
+
+def _goes_with(dialect: Dialect, more: dict[str, Any]) -> bool:
+    """Return whether nothing else is stated."""
+    stated = dialect.stated_dialect
+    return all(stated.get(name, value) == value for name, value in more.items())
+
+
+def _reading(rows: Any, source: Source, named: dict[str, tuple[str, dict[str, Any]]]) -> Source:
+    """Return a source that also states what reads a column, if no other is read worse."""
+    typed = [(rows[name], one) for name, (one, _) in named.items() if one not in UNTYPED]
+    for _, more in named.values():
+        if more and _goes_with(source, more):
+            trial = replace(source, **more)
+            if all(_lost(*one, trial) <= _lost(*one, source) for one in typed):
+                source = trial
+    return source
 
 
 def _words(name: str, value: Any) -> str:

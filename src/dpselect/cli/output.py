@@ -63,8 +63,13 @@ def print_note(name: str, text: str) -> None:
         sys.stderr.write(f"dpselect: {name}: {written.visible(text)}\n")
 
 
-def print_facts(facts: Mapping[str, object]) -> None:
-    """Print names and values in two columns; a word that is wider is all there, as a hash."""
+def print_facts(facts: Mapping[str, object], *, whole: str = "") -> None:
+    """Print names and values in two columns; a word that is wider is all there, as a hash.
+
+    Args:
+        facts: The names and values.
+        whole: The one of which no line is folded, since it is copied.
+    """
     shown = {name: str(one) for name, one in facts.items() if one not in (None, "")}
     aside = max(map(len, shown), default=0) + 2
     dim = "\x1b[2m{}\x1b[0m" if sys.stdout.isatty() and os.environ.get("TERM") else "{}"
@@ -72,9 +77,10 @@ def print_facts(facts: Mapping[str, object]) -> None:
     fold = textwrap.TextWrapper(room, break_on_hyphens=False)
     for name, value in shown.items():
         below = written.visible(value).split("\n")
-        parts = [part for line in below for part in fold.wrap(line) or [""]]
+        if name != whole:
+            below = [part for line in below for part in fold.wrap(line) or [""]]
         head = dim.format(written.visible(name).ljust(aside))
-        print(head + f"\n{' ' * aside}".join(parts))  # noqa: T201 -- rich takes longer
+        print(head + f"\n{' ' * aside}".join(below))  # noqa: T201 -- rich takes longer
 
 
 def print_release(

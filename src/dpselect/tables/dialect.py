@@ -145,9 +145,9 @@ class Dialect:
             fields do in any case.
         strip: Whether spaces around a field are left out.
         date_format: Form of dates and times, such as ``"%d/%m/%Y"`` or ``"%m/%d/%y %H:%M"``;
-            ``%z`` reads Z and offsets such as +02:00 or +02. If not given, 2026-01-31 and
-            2026-01-31T12:00, with seconds or without; in a workbook these are read beside it,
-            since cells that hold dates have no other form.
+            ``%z`` reads Z and offsets such as +02:00 or +02, and ``%y`` the years 1970 to 2069.
+            If not given, 2026-01-31 and 2026-01-31T12:00, with seconds or without; in a
+            workbook these are read beside it, since cells that hold dates have no other form.
         time_zone: Time zone, such as ``"Europe/Berlin"``, by whose clock times with Z or an
             offset are read. If not given, such times are missing unless ``date_format`` has
             ``%z``; then they are those of UTC.
@@ -220,8 +220,9 @@ class Dialect:
         stated = {name: getattr(self, name) for name in DEFAULTS} | {"format": kind}
         for name, usual in zip(("separator", "quote"), WRITTEN.get(kind, ()), strict=False):
             stated[name] = stated[name] or usual
-        if stated["separator"] == self.decimal:
-            raise ParameterError("with `decimal`=',' give another `separator`, such as ';'")
+        # One that is stated separates what is quoted.
+        if self.separator is None and stated["separator"] == self.decimal:
+            raise ParameterError("with `decimal`=',' state the `separator`, such as ';'")
         return Dialect(**stated)
 
     def typed(self, table: Any, types: Mapping[str, FieldType]) -> Any:  # noqa: ANN401 -- narwhals' frames
@@ -296,18 +297,20 @@ def _moment(column: str, kind: FieldType, dialect: Dialect) -> pl.Expr:
     """Return the days, or the local times, that fields of a column write."""
     field, stated = pl.col(column).str.strip_chars(), dialect.date_format
     found: list[pl.Expr] = []
+    is_local = stated is None and (kind == "date" or not dialect.time_zone)
     # A cell that holds a day is text in the usual form, whatever is stated of others.
-    usual: list[str] = [kind] if dialect.format in WORKBOOKS else []
-    if stated is None:
-        usual.append("time in a zone" if kind == "time" and dialect.time_zone else kind)
-    else:
+    usual: list[str] = [kind] if is_local or dialect.format in WORKBOOKS else []
+    if stated is None and dialect.time_zone:
+        usual.append("time in a zone")
+    elif stated is not None:
         times = _by_form(field, stated, dialect)
         # It reads 24 as the year 24, which is %y.
         found.append(pl.when(times.dt.year() > 999).then(times) if "%Y" in stated else times)
-    for pattern, forms in map(_FORMS.__getitem__, usual):
+    for one in usual:
+        pattern, forms = _FORMS[one]
         plain: pl.Expr = pl.when(field.str.contains(pattern)).then(field)
         # The day of a time, as a stated form with hours gives it.
-        plain = plain.str.head(10) if kind == "date" else plain.str.replace("T", " ")
+        plain = plain.str.head(10) if one == "date" else plain.str.replace("T", " ")
         found = [*(_by_form(plain, form, dialect) for form in forms), *found]
     found_first = pl.coalesce(found)
     return found_first.cast(pl.Date if kind == "date" else pl.Datetime("us")).alias(column)

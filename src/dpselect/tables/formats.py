@@ -163,8 +163,8 @@ def _workbooks(files: Sequence[Path], dialect: Dialect, *_: object) -> pl.LazyFr
             found = found.rename(dict(zip(found.columns, names, strict=False)))
             # Rows may have fewer cells than there are names.
             cells = pl.concat([none, found], how="diagonal")
-            # A day is written by Excel as its midnight.
-            texts = (pl.col(one).str.replace(" 00:00:00$", "") for one in wanted)
+            # A day is written by Excel as its midnight, and a name may be a pattern.
+            texts = (pl.selectors.by_name(one).str.replace(" 00:00:00$", "") for one in wanted)
             yield cells.select(cleaned(text, dialect) for text in texts)
 
     return in_blocks(none.schema, frames)
