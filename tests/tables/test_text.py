@@ -69,8 +69,16 @@ def read(path, **stated):
 
 
 @pytest.mark.parametrize("block", [7, 64, text.BLOCK])
-@given(body=bodies, quote=st.sampled_from(["none", '"']), comment=st.sampled_from([None, "#"]))
+@given(
+    body=bodies,
+    quote=st.sampled_from(["none", '"']),
+    comment=st.sampled_from([None, "#", "#a"]),
+)
 @example(b'"a"\r,b\n', '"', None)
+@example(b'a,"b\nb","\n"\n', '"', None)
+@example(b'"\n#x",b\n', '"', "#")
+@example(b'a#",\n#\n', '"', "#")
+@example(b"#a\n#b,c\n", "none", "#a")
 @examples
 def test_fields_are_those_of_the_rule(tmp_path_factory, block, body, quote, comment):
     path = tmp_path_factory.mktemp("text") / "rows.csv"
@@ -142,6 +150,7 @@ def test_numbers_are_those_of_the_fields_as_text(tmp_path_factory, fields, missi
         ("days,ward\r\n3,'a,b'\r\n", {"quote": "'"}, [("3", "a,b")]),
         ('days,ward\n5" pipe,"a ""b""\nc"\n', {}, [('5" pipe', 'a "b"\nc')]),
         (" days , ward \n3, a \n", {"strip": False}, [("3", " a ")]),
+        ('days,ward\r\n3,5" pipe\r\n', {"strip": False}, [("3", '5" pipe')]),
     ],
 )
 @pytest.mark.parametrize("packed", [False, True])

@@ -38,12 +38,15 @@ LONGEST = 1 << 22
 
 LF, CR = 10, 13
 
+MARKED, LEFT_OUT = 1, 2
+
 ONLY_LF = r"""which `tr '\r' '\n'` replaces"""
 """The cure of carriage returns that end lines."""
 
 OLD_MAC = f"it has the line ends of old Macs, {ONLY_LF}"
 
 Bytes: TypeAlias = NDArray[np.uint8]
+Places: TypeAlias = NDArray[np.int32]
 Columns = TypeVar("Columns")
 
 CONTRADICTION = (
@@ -176,15 +179,23 @@ def _records(dialect: Dialect, block: bytes, first: int) -> tuple[bytes, str | N
         first: Where these begin.
     """
     (separator, mark), comment = dialect.marks, (dialect.comment or "").encode()
+    end = block.rfind(b"\n") + 1
     has_marks = mark is not None and mark.encode() in block
     if not has_marks and not (comment and b"\n" + comment in block):
-        end = block.rfind(b"\n") + 1
         return block[:end], None, end
-    made = np.empty(2 * len(block), dtype=np.uint8)
-    held = np.frombuffer(block, dtype=np.uint8)
-    quote, begins = ord(mark) if mark else -1, np.array([*comment], dtype=np.uint8)
-    size, end = rewritten(held, made, first, ord(separator), quote, begins)
-    return made[:size].tobytes() if size else block[:end], mark, end
+    held, edits = np.frombuffer(block, dtype=np.uint8), np.zeros(end, dtype=np.uint8)
+    begins, quote = np.array([*comment], dtype=np.uint8), ord(mark) if mark else -1
+    how = edits, first, ord(separator), quote, begins
+    begin, is_plain = closed(held[:end], *how)
+    while 0 <= begin < end:
+        # The line end before the field that is open, if that is not in another field.
+        end = block.rfind(b"\n", 0, begin) + 1
+        begin, _ = closed(held[:end], *how)
+    if begin < 0 or is_plain:
+        return block[:end], mark, min(begin, end)
+    kept = np.flatnonzero(edits[:end] != LEFT_OUT)
+    made = np.insert(held[kept], np.flatnonzero(edits[kept] == MARKED), ord(mark or " "))
+    return made.tobytes(), mark, end
 
 
 def alike(files: Sequence[Path], of: Callable[[Path], Columns]) -> Columns:
@@ -291,62 +302,65 @@ def _zstandard() -> Any:  # noqa: ANN401 -- a module
 
 
 @compiled
-def rewritten(
-    block: Bytes, made: Bytes, first: int, separator: int, quote: int, comment: Bytes
-) -> tuple[int, int]:
-    """Write whole records for readers that toggle at each mark: fields with marks are quoted.
+def closed(
+    block: Bytes, edits: Bytes, first: int, separator: int, quote: int, comment: Bytes
+) -> tuple[int, bool]:
+    """Return where a field begins whose quotation is not closed, and whether edits are zeros.
+
+    The place is the size of the block if there is none, -1 if text follows a quotation.
 
     Args:
         block: A header, and after it records; LF is the last byte.
-        made: Where they are written, twice as long.
+        edits: Zeros, which become MARKED where a mark more is needed before the byte by readers
+            that toggle at each, and LEFT_OUT in lines that are left out.
         first: Where the records begin.
         separator: Between fields.
         quote: The mark; -1 if there is none.
         comment: How lines that are left out begin; empty if none are.
-
-    Returns:
-        How many bytes were written, 0 if all are as in the block; and where the last record
-        ends there, -1 if a field does not end where its mark is closed.
     """
-    at = end = first
-    written = since = 0
-    whole = 0, 0
-    while at < block.size:
-        is_comment = at == end and _is_there(block, at, comment)
-        between, mark = (LF, -1) if is_comment else (separator, quote)
-        stop, has_marks = _end_of_field(block, at, between, mark)
-        if stop < 0:
-            return 0, -1
-        if stop >= block.size:
-            break
-        if has_marks or is_comment:
-            written = _write(block, since, at, made, written, -1)
-            since = stop + is_comment
-        if has_marks:
-            last = stop - (block[stop] == LF and block[stop - 1] == CR)
-            made[written] = quote
-            written = _write(block, at, last, made, written + 1, quote)
-            made[written] = quote
-            written += 1
-        at = stop + 1
-        if block[stop] == LF:
-            whole, end = (written, since), at
-    written, since = whole
-    if since:
-        written = _write(block, since, end, made, written, -1)
-    return written, end
+    places = _places(block, first, quote, comment)
+    k, at, is_plain = 0, first, True
+    while k < places.size:
+        begin = stop = places[k]
+        k += 1
+        if stop < at:
+            continue
+        while block[begin - 1] != LF and block[begin - 1] != separator:
+            begin -= 1
+        if block[begin - 1] == LF and _is_there(block, begin, comment):
+            stop, is_plain = _edited(block, edits, begin, LF, -1), False
+            edits[stop] = LEFT_OUT
+        elif block[begin] == quote:
+            while k < places.size and (
+                block[places[k]] != quote or block[places[k] + 1] == quote
+            ):
+                k += 1 + (block[places[k]] == quote)
+            if k >= places.size:
+                return begin, is_plain
+            stop = places[k] + 1
+            k += 1
+            stop += block[stop] == CR and block[stop + 1] == LF
+            if block[stop] != LF and block[stop] != separator:
+                return -1, is_plain
+        elif block[stop] == quote:
+            stop, is_plain = _edited(block, edits, begin, separator, quote), False
+            edits[begin] = MARKED
+            edits[stop - (block[stop] == LF and block[stop - 1] == CR)] = MARKED
+        at = stop
+    return block.size, is_plain
 
 
 @compiled
-def _write(block: Bytes, first: int, last: int, made: Bytes, at: int, quote: int) -> int:
-    """Write some bytes with all marks doubled; return where they end."""
-    for i in range(first, last):
-        made[at] = block[i]
-        at += 1
-        if block[i] == quote:
-            made[at] = quote
-            at += 1
-    return at
+def _places(block: Bytes, first: int, quote: int, comment: Bytes) -> Places:
+    """Return where marks are, and lines that may be comments."""
+    places, size = np.empty(block.size, dtype=np.int32), 0
+    for i in range(first, block.size):
+        # No branch depends on a mark: to guess it wrong takes as long as 50 bytes.
+        places[size] = i
+        size += block[i] == quote
+        if comment.size and block[i] == comment[0] != quote and block[i - 1] == LF:
+            size += 1
+    return places[:size]
 
 
 @compiled
@@ -359,26 +373,12 @@ def _is_there(block: Bytes, at: int, comment: Bytes) -> bool:
 
 
 @compiled
-def _end_of_field(block: Bytes, at: int, separator: int, quote: int) -> tuple[int, bool]:
-    """Return where a field ends, and whether it has marks of no quotation.
-
-    The end is beyond the block if it is not in it; -1 if text follows its quotation.
-    """
-    is_quoted = is_open = block[at] == quote
-    while is_open:
+def _edited(block: Bytes, edits: Bytes, at: int, separator: int, quote: int) -> int:
+    """Double the marks of a field, or leave all of it out if -1 is the mark; return its end."""
+    while block[at] != LF and block[at] != separator:
+        edits[at] = LEFT_OUT if quote < 0 else MARKED * (block[at] == quote)
         at += 1
-        while at < block.size and block[at] != quote:
-            at += 1
-        at += 1
-        is_open = at < block.size and block[at] == quote
-    if is_quoted and at < block.size and block[at] == CR:
-        at += 1
-        separator = LF
-    has_marks, first = False, at
-    while at < block.size and block[at] != LF and block[at] != separator:
-        has_marks |= block[at] == quote
-        at += 1
-    return -1 if is_quoted and at > first else at, has_marks
+    return at
 
 
 def names_of(dialect: Dialect, first: Callable[[], list[str]], file: PurePath) -> list[str]:
