@@ -84,6 +84,7 @@ LOOKS = {
     "lines.txt": ("n\n1\n2\n", "utf-8", "options      none\n"),
     "aligned.txt": ("name  n\nAnn   1\n", "utf-8", "blanks       they"),
     "odd.csv": ('1,"a,b"\n' * 200 + "1,2,3\n", "utf-8", "--header 'column_1,column_2'\n"),
+    "stars.csv": ("name,*,^n$\nAnn,1,2.5\n", "utf-8", "^n$: number"),
     "codes.csv": ("name,n\nAnn,20261301\nBob,20260101\n", "utf-8", "n: integer"),
     "months.csv": ("name,n\nAnn,31JAN2026\n", "utf-8", "--date-format '%d%b%Y'"),
 }
@@ -135,7 +136,10 @@ def test_look_proposes_nothing_for_a_table_with_types(run, tmp_path, column):
     assert "options      none" in ran.out
 
 
-def test_look_refuses_a_file_that_is_not_complete(run, tmp_path):
+def test_look_refuses_what_commands_do(run, tmp_path):
+    (tmp_path / "mac.csv").write_bytes(b"a,b\r1,2\r")
+    assert run("look", tmp_path / "mac.csv").code == 2
+
     pl.DataFrame({"n": [1] * 999}).write_parquet(path := tmp_path / "t.parquet")
     whole = path.read_bytes()
     path.write_bytes(whole[:9] + b"xxxxxxxxxxxxxxxx" + whole[25:])

@@ -23,7 +23,7 @@ from dpselect.tables.dialect import WORKBOOKS
 from dpselect.tables.opening import open_table, unreadable
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from dpselect.tables import Source
     from dpselect.tables.dialect import Dialect, FieldType
@@ -32,7 +32,7 @@ LINES = 3
 MOST = 1 << 20
 """Bytes that are looked at."""
 
-ENCODINGS = ("utf-8", "cp1252")
+ENCODINGS = ("utf-8", "cp1252", "latin-1")
 DAYS = ("%d/%m/%y", "%m/%d/%y", "%d.%m.%y", "%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y", "%Y/%m/%d")
 CLOCKS = ("%H:%M", "%H:%M:%S", "%I:%M %p")
 COMPACT = ("%Y%m%d", "%Y%m%d%H%M", "%Y%m%d%H%M%S")
@@ -95,12 +95,12 @@ def look(file: str, **dialect: Any) -> None:
         found = replace(found, header=_by_place(rows.width))
         rows = _rows_of(found)
     if form.is_text and not found.missing:
-        fields = {one for name in rows.columns for one in rows[name].unique().to_list()}
+        fields = {one for row in rows.rows() for one in row}
         found = replace(found, missing=[one for one in MISSING if one in fields])
         rows = _rows_of(found)
     named = {name: (str(kind), PLAIN) for name, kind in rows.schema.items()}
     if form.is_text:
-        named = {name: _type_of(rows[name], found) for name in rows.columns}
+        named = _types(rows, found)
         found = _reading(rows, found, named)
     stated = found.stated_dialect
     if found.decimal == (separator := found.separator or usual.separator):
@@ -110,15 +110,15 @@ def look(file: str, **dialect: Any) -> None:
         words = [_words(*one) for one in more.items() if getattr(found, one[0]) != one[1]]
         kinds.append(f"{name}: {kind}{' by ' * bool(words)}{' '.join(words)}")
     # Python has no years beyond 9999.
-    written = pl.selectors.temporal().cast(pl.String)
-    first = replaced(rows.head(LINES).with_columns(written).rows, lambda: unreadable(found))
+    head = rows.head(LINES).with_columns(pl.selectors.temporal().cast(pl.String))
+    shown = replaced(head.rows, lambda: unreadable(found))
     facts = {
         "not private": "this shows records; it is for who may read the file",
         "format": form.name,
         "options": " \\\n".join(_words(*one) for one in stated.items()) or "none",
         "blanks": ALIGNED if _is_aligned(rows) else None,
         "columns": "\n".join(kinds),
-        "first rows": "\n".join(" | ".join(map(str, row)) for row in first),
+        "first rows": "\n".join(" | ".join(map(str, row)) for row in shown),
     }
     output.print_facts(facts, whole="options")
 
@@ -162,20 +162,20 @@ def _rows_of(source: Source) -> Any:
 
 def _is_aligned(rows: Any) -> bool:
     """Return whether most lines are words in columns, or all are as many words."""
-    fields = rows.to_series()
-    most = fields.drop_nulls().len() * 0.9
-    if rows.dtypes != [pl.String] or not most:
+    if rows.dtypes != [pl.String]:
         return False
-    words = fields.str.count_matches(r"\S+").drop_nulls()
-    in_columns = fields.str.contains(r"\S  +\S").sum() >= most
-    return in_columns or (words.n_unique() == 1 and words[0] > 2)
+    fields = rows.to_series().rename("field").drop_nulls()
+    words = fields.str.count_matches(r"\S+").unique()
+    in_columns = (fields.str.contains(r"\S  +\S").mean() or 0) >= 0.9
+    return in_columns or (len(words) == 1 and words[0] > 2)
 
 
 def _is_record(rows: Any, source: Source) -> bool:
     """Return whether names of columns are numbers and days where their fields are."""
-    given = {*rows.columns} - {*_by_place(rows.width)}
-    typed = [pl.Series([name]) for name in given if _is_typed(rows[name], source)]
-    return bool(typed) and all(_is_typed(name, source) for name in typed)
+    given = [name for name in rows.columns if name not in _by_place(rows.width)]
+    types = _types(rows[given], source)
+    typed = [name for name, (kind, _) in types.items() if kind not in UNTYPED]
+    return bool(typed) and all(_are_typed(typed, source))
 
 
 def _fitting(source: Source) -> Source:
@@ -186,7 +186,7 @@ def _fitting(source: Source) -> Source:
     with unpacked(source.files()[0]) as opened:
         head = opened.read(MOST)
     encoding = source.encoding if "encoding" in source.stated_dialect else _encoding(head)
-    text = head.decode(encoding, errors="replace").lstrip("\ufeff")
+    text = head.decode(encoding, errors="replace").lstrip("\ufeff").replace("\r", "")
     lines = text.split("\n")[source.skip_lines :]
     lines = lines[:-1] if len(head) == MOST else lines
     comment = source.comment or next((one for one in "#%" if text.startswith(one)), "\n")
@@ -198,14 +198,15 @@ def _fitting(source: Source) -> Source:
     fits = {one: _agreement(plain, *one) for one in product(separators, marks)}
     separator, _ = max(fits, key=lambda one: fits[one])
     quote = max(marks, key=lambda one: fits[separator, one][0])
-    width = fits[separator, quote][1]
     # The first of the names may begin as a comment does.
     notes = comment if source.comment else (f"{comment} ", comment * 2)
     fields = (next(iter(_split([one], separator, quote)), []) for one in lines)
     records = [
         [] if line.startswith(notes) else one for one, line in zip(fields, lines, strict=True)
     ]
-    first = next((place for place, one in enumerate(records) if len(one) == width), 0)
+    first = next(
+        (place for place, one in enumerate(records) if len(one) == fits[separator, quote][1]), 0
+    )
     first, names = _names(records, first, source)
     is_name = not names and not source.comment and any(marked[first : first + 1])
     has_notes = not is_name and (any(marked[first:]) or (first > 0 and all(marked[:first])))
@@ -239,7 +240,7 @@ def _names(
     """
 
     def is_text(place: int) -> bool:
-        return not any(_is_typed(pl.Series([one]), source) for one in records[place])
+        return not any(_are_typed(records[place], source))
 
     if not records or source.header is not True:
         return first, ()
@@ -250,8 +251,8 @@ def _names(
         if missing < 0:
             return first - 1, ()
     places = _by_place(len(records[first]))
-    stripped = [one.strip().replace(",", " ") for one in records[first]]
-    names = [one or place for one, place in zip(stripped, places, strict=True)]
+    fields = zip(records[first], places, strict=True)
+    names = [one.strip().replace(",", " ") or place for one, place in fields]
     if len({*names}) == len(names):
         return first, ()
     if not is_text(first):
@@ -271,8 +272,8 @@ def _encoding(head: bytes) -> str:
     for one in ENCODINGS:
         with suppress(UnicodeDecodeError):
             head[: head.rfind(b"\n") + 1].decode(one)
-            return one
-    return "latin-1"
+            break
+    return one
 
 
 def _split(lines: list[str], separator: str, quote: str) -> list[list[str]]:
@@ -294,32 +295,42 @@ def _agreement(lines: list[str], separator: str, quote: str) -> tuple[float, int
     return (round(rows / widths.total(), 2) if width > 1 else 0.0), width
 
 
-def _type_of(fields: Any, dialect: Dialect) -> tuple[str, dict[str, Any]]:
-    """Return what nine fields in ten are at least, and what is to be stated of them."""
-    size = fields.len() - fields.null_count()
-    if not size:
-        return "empty", PLAIN
-    if fields.str.contains("[0-9]").sum() < size * 0.9:
-        return "text", PLAIN
-    # Integers and numbers lose none of what are days of digits alone, and days no times.
-    are_days = fields.str.contains(DIGITS).sum() >= size * 0.9
-    are_times = fields.str.contains(":").any()
-    others = {"integer", "number"} if are_days else {"date"} if are_times else {"text"}
-    kinds = [one for one in KINDS if one[0] not in others and _goes_with(dialect, one[1])]
-    lost = [_lost(fields, kind, replace(dialect, **more)) for kind, more in kinds]
-    best = lost.index(min(lost))
-    return ("text", PLAIN) if lost[best] > size / 10 else kinds[best]
+def _types(rows: Any, dialect: Dialect) -> dict[str, tuple[str, dict[str, Any]]]:
+    """Return what nine fields in ten of each column are, and what is to be stated of them."""
+    types: dict[str, tuple[str, dict[str, Any]]] = {}
+    least, others = {}, {}
+    for name in rows.columns:
+        fields = rows[name].rename("field").drop_nulls()  # a name may be a pattern
+        types[name] = ("text" if fields.len() else "empty", PLAIN)
+        if fields.len() and fields.str.contains("[0-9]").mean() >= 0.9:
+            # Integers and numbers lose none of what are days of digits alone, days no times.
+            are_days = fields.str.contains(DIGITS).mean() >= 0.9
+            are_times = fields.str.contains(":").any()
+            others[name] = ["integer", "number"] if are_days else ["date"] * are_times
+            least[name] = fields.len() // 10 + 1
+    for kind, more in KINDS:
+        asked = [name for name, most in least.items() if most and kind not in others[name]]
+        if asked and _goes_with(dialect, more):
+            lost = _lost(rows, dict.fromkeys(asked, kind), replace(dialect, **more))
+            better = [(name, one) for name, one in lost.items() if one < least[name]]
+            types |= dict.fromkeys(dict(better), (kind, more))
+            least |= dict(better)
+    return types
 
 
-def _is_typed(fields: Any, dialect: Dialect) -> bool:
-    return _type_of(fields, dialect)[0] not in UNTYPED
+def _are_typed(fields: Sequence[str], dialect: Dialect) -> list[bool]:
+    """Return which fields are numbers, days or times."""
+    rows = pl.DataFrame([fields], schema=_by_place(len(fields)), orient="row")
+    return [kind not in UNTYPED for kind, _ in _types(rows, dialect).values()]
 
 
-def _lost(fields: Any, kind: Any, dialect: Dialect) -> int:
-    """Return how many fields are none of a type."""
-    there = fields.drop_nulls().rename("field").to_frame().lazy()
-    read = dialect.typed(nw.from_native(there), {"field": kind})
-    return int(read.collect()["field"].null_count())
+def _lost(rows: Any, kinds: Mapping[str, Any], dialect: Dialect) -> dict[str, int]:
+    """Return how many fields of columns are not what they are to be."""
+    places = {name: str(place) for place, name in enumerate(kinds)}
+    there = nw.from_native(rows[[*kinds]].rename(places).lazy())
+    typed = dialect.typed(there, {places[name]: kind for name, kind in kinds.items()})
+    read = typed.collect().to_native()
+    return {one: read[at].null_count() - rows[one].null_count() for one, at in places.items()}
 
 
 def _goes_with(dialect: Dialect, more: dict[str, Any]) -> bool:
@@ -330,11 +341,12 @@ def _goes_with(dialect: Dialect, more: dict[str, Any]) -> bool:
 
 def _reading(rows: Any, source: Source, named: dict[str, tuple[str, dict[str, Any]]]) -> Source:
     """Return a source that also states what reads a column, if no other is read worse."""
-    typed = [(rows[name], one) for name, (one, _) in named.items() if one not in UNTYPED]
-    for _, more in named.values():
-        if more and _goes_with(source, more):
-            trial = replace(source, **more)
-            if all(_lost(*one, trial) <= _lost(*one, source) for one in typed):
+    kinds = {name: kind for name, (kind, _) in named.items() if kind not in UNTYPED}
+    proposed = [more for _, more in named.values()]
+    for place, more in enumerate(proposed):
+        if more and more not in proposed[:place] and _goes_with(source, more):
+            trial, before = replace(source, **more), _lost(rows, kinds, source)
+            if all(one <= before[name] for name, one in _lost(rows, kinds, trial).items()):
                 source = trial
     return source
 
