@@ -24,7 +24,7 @@ RANGES = {
     "far": Range(1e12, 1e12 + 1, 0.001),
     "microsteps": Range(1000, 1001, 1e-6),
     "thirty digits": Range(1 / 3, 2.0, 0.1234567890123),
-    "one": Range(5, 6, 2),
+    "two": Range(5, 7, 2),
     "large": Range(-(2**52), 2**51, 3),
     "open": Range(None, None, 0.05),
     "ulps": Range(2.0**52, 2.0**52 + 40, 1),

@@ -1,11 +1,13 @@
 """Predicted errors in units: the same every time, exact laws, and held by the assumed data."""
 
+from datetime import timedelta
+
 import numpy as np
 import polars as pl
 import pytest
 
 import dpselect as dp
-from dpselect.percentiles.prediction import predicted, shaped_as, shapes
+from dpselect.percentiles.prediction import _in_words, predicted, shaped_as, shapes
 
 ASKED = {"upper": 1000, "step": 1, "neighbours": "add-remove", "assumed_records": 2000}
 DECILES = tuple(range(10, 100, 10))
@@ -81,3 +83,14 @@ def test_groups_have_it_for_the_least_and_the_largest_that_are_more_than_noise()
     )
 
     assert release.facts["likely error"].splitlines()[0] == "p   200 rows  2,000 rows"
+
+
+def test_an_error_and_the_width_of_its_interval_have_one_unit():
+    """With two of them a table was wider than 80 columns."""
+    hours = {"upper": timedelta(days=10_000), "step": timedelta(hours=1), "interval": 0.95}
+    said = [
+        _in_words(design_of(50, **hours), 3.6e9 * np.array(far))
+        for far in ([74_640, 264_000], [0, 720], [5, 48], [0, 0])
+    ]
+
+    assert said == ["3,100 (11,000) days", "0 (30) days", "5 (48) hours", "0 (0) days"]

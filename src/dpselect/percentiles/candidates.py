@@ -25,7 +25,7 @@ from datetime import date, datetime, timedelta, tzinfo
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
-from math import ceil, inf, lcm, log
+from math import inf, lcm, log
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -151,15 +151,16 @@ class Range:
             raise ParameterError(
                 f"`upper` must be finite and above `lower`, got {first!r} to {last!r}"
             )
-        if (last - first) / step >= MOST:
-            raise ParameterError(
-                f"a range has at most 2**52 candidates: `step`={step!r} is too small"
-            )
         # Through the decimal digits: in floats 0.3 / 0.1 is below 3.
         low, each, end = [exact(one).as_integer_ratio() for one in (first, step, last)]
         parts = lcm(low[1], each[1])
         self._first, self._each = [over * (parts // under) for over, under in (low, each)]
         self._last = (end[0] * parts - self._first * end[1]) // (self._each * end[1])
+        if not 0 < self._last < MOST:
+            small = "large" if self._last < MOST else "small"
+            raise ParameterError(
+                f"a range has from 2 to 2**52 candidates: `step`={step!r} is too {small}"
+            )
         self.lower, self.upper, self.step, self._parts = first, last, step, parts
         if (far := self.unclear(np.float64)) is not None:
             raise ParameterError(
@@ -215,7 +216,7 @@ class Range:
 
     def _starts(self, positions: Indices, kind: Float) -> Values:
         """Return the least number that counts at each candidate, but for those at the ends."""
-        at = positions.clip(1, max(self._last, 1))
+        at = positions.clip(1, self._last)
         return least_above(self._at_halves(2 * at - 1), self._at_halves(2 * at - 2), kind)
 
     def unclear(self, kind: Float) -> float | None:
@@ -379,13 +380,6 @@ class Unit:
             return span
         time = ORIGINS[self.moment] + span
         return time if self.zone is None else time.astimezone(self.zone)
-
-    def distance(self, number: float) -> float | timedelta:
-        """Return a distance of two values in their unit, of times in whole seconds."""
-        if self.moment == "number":
-            return number
-        seconds = number * 86_400 if self.moment == "day" else number / 1_000_000
-        return timedelta(seconds=ceil(seconds))
 
 
 def quantity(name: str, text: Any) -> Any:  # noqa: ANN401 -- a text, or what is checked later

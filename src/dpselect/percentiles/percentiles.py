@@ -268,12 +268,7 @@ class Percentiles(Query[PercentileRelease]):
             )
         lower = 0.0 if self.lower == 0 else unit.coded(self.lower)
         range_ = Range(lower, unit.coded(self.upper), unit.span(self.step))
-        size = len(range_)
-        if size == 1:
-            raise ParameterError(
-                "`step` is more than from `lower` to `upper`: one value is left"
-            )
-        return range_[np.arange(size)] if size <= MOST_LISTED else range_
+        return range_[np.arange(len(range_))] if len(range_) <= MOST_LISTED else range_
 
     @property
     def ends_early(self) -> str | None:

@@ -11,7 +11,6 @@ seed.
 """
 
 from collections.abc import Iterable, Iterator
-from datetime import timedelta
 from functools import lru_cache
 from math import erf, sqrt
 from typing import Any, TypeAlias
@@ -109,7 +108,7 @@ def shapes(records: int) -> dict[str, Values]:
     }
 
 
-DURATIONS = ((86400, "days"), (3600, "hours"), (60, "minutes"), (1, "seconds"))
+DURATIONS = ((86400, " days"), (3600, " hours"), (60, " minutes"), (1, " seconds"))
 """Seconds of each unit of a predicted error, the largest first."""
 
 
@@ -137,10 +136,7 @@ def expected(query: Any, numbers: Iterable[int]) -> str | None:  # noqa: ANN401 
     # Of fewer rows no error is smaller, though by chance or where candidates tie it may be.
     worst[:, 0] = np.maximum.accumulate(worst[::-1, 0])[::-1]
     for one, both in zip(known, worst, strict=True):
-        pairs = zip(*(_in_words(design, far) for far in both), strict=True)
-        columns[f"{one:,} rows"] = [
-            near if design.intervals is None else f"{near} ({wide})" for near, wide in pairs
-        ]
+        columns[f"{one:,} rows"] = [_in_words(design, far) for far in both.T]
     around = "" if design.intervals is None else " (in brackets the width of the interval)"
     said = f"95 % bounds{around}{each}, for shapes {', '.join(shapes(1))}"
     if len(columns) > 2:
@@ -150,18 +146,19 @@ def expected(query: Any, numbers: Iterable[int]) -> str | None:  # noqa: ANN401 
     return f"{listed} for {list(columns)[1]}: {said}"
 
 
-def _in_words(design: Any, far: Values) -> list[str]:  # noqa: ANN401 -- a design
-    """Return a distance for each percentile with two significant digits."""
-    return [_distance(design.unit.distance(one)) if one else "0" for one in far.tolist()]
+def _in_words(design: Any, far: Values) -> str:  # noqa: ANN401 -- a design
+    """Return an error with two significant digits, in brackets the width of an interval.
 
-
-def _distance(far: float | timedelta) -> str:
-    """Return a distance in words, a duration in its largest unit."""
-    if not isinstance(far, timedelta):
-        return digits(float(f"{far:.2g}"))
-    seconds = far.total_seconds()
-    size, unit = next((one for one in DURATIONS if seconds >= one[0]), DURATIONS[-1])
-    return f"{digits(float(f'{seconds / size:.2g}'))} {unit}"
+    Those of dates, times and durations have one unit: the largest that neither is a part of.
+    """
+    size, unit = 1.0, ""
+    if design.unit.moment != "number":
+        seconds = 86_400 if design.unit.moment == "day" else 1e-6
+        least = min(far[far > 0], default=np.inf) * seconds
+        whole, unit = next((one for one in DURATIONS if least >= one[0]), DURATIONS[-1])
+        size = seconds / whole
+    error, width = (digits(float(f"{one * size:.2g}")) for one in far.tolist())
+    return f"{error}{'' if design.intervals is None else f' ({width})'}{unit}"
 
 
 def shaped_as(points: Values | Range, records: int) -> Iterator[Shaped]:
@@ -195,8 +192,7 @@ def predicted(design: Any, shaped: Iterable[Shaped]) -> Values:  # noqa: ANN401 
         low, high = (values[end(at).astype(np.int64)] for end in (np.floor, np.ceil))
         far = np.maximum(np.maximum(low - drawn, drawn - high), 0.0)
         # A standard deviation of the share on the safe side.
-        safe = 0.95 + sqrt(0.95 * (1 - 0.95) / len(far))
-        error = np.quantile(far, min(safe, 1.0), axis=0, method="higher")
+        error = np.sort(far, axis=0)[-1 - times // 40]
         width = np.zeros_like(error)
         if design.intervals is not None:
             released = values[np.rint(at).astype(np.int64)].tolist()

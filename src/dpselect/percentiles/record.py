@@ -181,13 +181,9 @@ class PercentileSensitivity(Sensitivity):
     def _local(self, distance: int) -> Values:
         upper, n, k = self.bound, self._order.size, self._k
         ordered, reflected = self._ordered, upper - self._ordered[::-1]
-        changes = np.concatenate(
-            [
-                before_it(ordered, k, upper, distance, ordered[:k]),
-                before_it(reflected, n - k + 1, upper, distance, reflected[: n - k])[::-1],
-            ]
-        )
-        before, here, after = (_statistic(ordered, upper, k + i) for i in (-1, 0, 1))
+        after_it = _up_to_it(reflected, n - k + 1, upper, distance)[:-1]
+        changes = np.append(_up_to_it(ordered, k, upper, distance), after_it[::-1])
+        before, here, after = np.pad(ordered, 1, constant_values=(0, upper))[k - 1 : k + 2]
         if distance == 0:
             # It moves away from the percentile only if another record takes its place: with
             # k = 1 nobody is left below it to rise, with k = n nobody above it to fall.
@@ -201,33 +197,24 @@ class PercentileSensitivity(Sensitivity):
         return found
 
 
-def before_it(ordered: Values, k: int, upper: float, t: int, values: Values) -> Values:
-    """Return the sensitivity at distance ``t`` of candidates sorted before the percentile.
+def _up_to_it(ordered: Values, k: int, upper: float, t: int) -> Values:
+    """Return the sensitivity at distance ``t`` of the candidates sorted up to the percentile.
 
     Args:
         ordered: The values of all records, ascending, in ``[0, upper]``.
         k: The percentile's rank.
         upper: The public upper end.
-        t: The distance.
-        values: Those of the candidates, shape ``(m,)``.
+        t: The distance, below the horizon.
     """
-
-    def x(rank: int) -> float:
-        return _statistic(ordered, upper, rank)
-
+    # By ranks, of which the horizon leaves one before the first and two after the last.
+    x = np.pad(ordered, (1, 2), constant_values=(0, upper))
+    values = x[1 : k + 1]
     if t == 0:
-        moved = np.maximum(x(k) - values, np.maximum(values, upper - x(k + 1) - x(k) + values))
-        return np.maximum(moved, x(k + 1) - x(k))
-    least = max(x(k + t - 1), upper - x(k - t + 2), x(k + 2) - x(k) if t == 1 else 0.0)
-    fallen = upper - x(k - t + 1) - np.maximum(x(k - t) - values, 0)
-    return np.maximum(np.maximum(x(k + t) - values, fallen), least)
-
-
-def _statistic(ordered: Values, upper: float, rank: int) -> float:
-    """Return the value of a rank, from 1 on; 0 before the first, ``upper`` after all."""
-    if 1 <= rank <= ordered.size:
-        return float(ordered[rank - 1])
-    return 0.0 if rank < 1 else upper
+        moved = np.maximum(x[k] - values, np.maximum(values, upper - x[k + 1] - x[k] + values))
+        return np.maximum(moved, x[k + 1] - x[k])
+    least = max(x[k + t - 1], upper - x[k - t + 2], x[k + 2] - x[k] if t == 1 else 0.0)
+    fallen = upper - x[k - t + 1] - np.maximum(x[k - t] - values, 0)
+    return np.maximum(np.maximum(x[k + t] - values, fallen), least)
 
 
 @query
