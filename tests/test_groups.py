@@ -13,7 +13,7 @@ import pytest
 
 import dpselect as dp
 from dpselect.keys.design import GroupsFirst
-from dpselect.percentiles import choice
+from dpselect.percentiles import methods
 from dpselect.percentiles.reading import counts_of
 from support.engines import held_by
 from support.key_definitions import exact_delta
@@ -103,7 +103,7 @@ units = pytest.mark.parametrize("persons", [{}, PERSONS], ids=["rows", "persons"
 @pytest.fixture(autouse=True)
 def _of_ranks(monkeypatch):
     """Draw percentiles by their rank: bins of few candidates have no law in closed form."""
-    monkeypatch.setattr(choice, "FEWEST", 1)
+    monkeypatch.setattr(methods, "FEWEST", 1)
 
 
 def pairs_of(relation, persons):

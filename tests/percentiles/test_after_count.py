@@ -5,7 +5,7 @@ from itertools import combinations_with_replacement
 import numpy as np
 
 import dpselect as dp
-from dpselect.percentiles import choice as choices
+from dpselect.percentiles import choice as choices, methods
 from dpselect.percentiles.choice import AfterCount
 from dpselect.percentiles.reading import Records, counts_of
 from support.neighbours import are_neighbours
@@ -18,7 +18,7 @@ SMALL = [x for n in range(5) for x in combinations_with_replacement(range(3), n)
 
 def test_the_size_and_the_value_are_private_together(monkeypatch):
     monkeypatch.setattr(choices, "SHARE", 0.5)
-    monkeypatch.setattr(choices, "FEWEST", 2)  # bins have no law in closed form
+    monkeypatch.setattr(methods, "FEWEST", 2)  # bins have no law in closed form
     method = AfterCount((90.0,), POINTS, Records(ADDED), EPSILON)
 
     def law(database):

@@ -332,10 +332,8 @@ class Unit:
                 "`step` must be a number, or a duration such as timedelta(days=1), not a str"
             )
         values = [*(values[:1] if isinstance(values, range | Numbers) else values)]
-        # One value of each type is enough, but of times: a zone is not told by their type.
-        one_each = dict(zip(map(type, values), values, strict=True))
-        has_times = any(issubclass(one, datetime) for one in one_each)
-        of = values if has_times else one_each.values()
+        # One value of each type and zone is enough.
+        of = {(type(one), getattr(one, "tzinfo", None)): one for one in values}.values()
         kinds = {*map(_kind, of)} or {"duration" if isinstance(step, timedelta) else "integer"}
         if kinds <= {"float", "integer", "decimal"}:
             if isinstance(step, timedelta):
@@ -351,7 +349,7 @@ class Unit:
         [moment] = kinds
         if moment == "day" and isinstance(step, timedelta) and step % timedelta(days=1):
             raise ParameterError("`step` must be whole days between dates")
-        zones = {one.tzinfo for one in values if isinstance(one, datetime)}
+        zones = {one.tzinfo for one in of if isinstance(one, datetime)}
         zone = zones.pop() if len(zones) == 1 else None
         return cls(moment, zone=zone)  # type: ignore[arg-type] # values that are not numbers are moments
 

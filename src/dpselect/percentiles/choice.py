@@ -62,11 +62,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dpselect.draws.exact.noisy_counts import LARGEST_SCALE, scale_for
-from dpselect.errors import ParameterError
+from dpselect.draws.exact.noisy_counts import check_scale, scale_for
 from dpselect.percentiles import methods
 from dpselect.percentiles.candidates import Range, cells
-from dpselect.percentiles.methods import FEWEST
 from dpselect.percentiles.objectives import RankScores
 from dpselect.percentiles.reading import Counts
 from dpselect.percentiles.sparse_vector import FINEST, ByThreshold, InParts, parts_of_record
@@ -149,8 +147,7 @@ class AfterCount(methods.Asked[Values | Range]):
         # most 3 times what one step moves; of a range half of epsilon is for other draws.
         parts = 3 * self.records.changed * FINEST * len(self.percents)
         largest = scale_for(self.left, parts * (1 + isinstance(self.points, Range)))
-        if max(self.scale, largest) > LARGEST_SCALE:
-            raise ParameterError("`epsilon` is too small for any number of records")
+        check_scale(max(self.scale, largest))
 
     @cached_property
     def number_epsilon(self) -> float:
@@ -259,7 +256,7 @@ class Choice(methods.Asked[Values]):
 
         Of few candidates there are none.
         """
-        if self.values <= FEWEST or len(self.percents) == 1:
+        if self.values <= methods.FEWEST or len(self.percents) == 1:
             return ()
         made = InParts(self.percents, self.points, self.records, epsilon, self.assumed)
         noise = {part.p: made.scale_of(1 - part.counts) for part in made.parts()}
@@ -269,7 +266,7 @@ class Choice(methods.Asked[Values]):
     def _are_in_bins(self) -> bool:
         """Return whether noise would hide one that had all of epsilon, as bins have."""
         several = len(self.percents)
-        if self.values <= FEWEST:
+        if self.values <= methods.FEWEST:
             [p, *more], noise = self.percents, scale_for(self.epsilon, self.records.changed)
             is_tail = not TAIL < p < 100 - TAIL
             return bool(more) or (is_tail and self._beyond(p) < noise)

@@ -74,8 +74,7 @@ class Counts:
     @property
     def numbers(self) -> Indices:
         """How many numbers each group has, shape ``(groups,)``."""
-        sums = np.append(0, self.held.cumsum())
-        return np.diff(sums[self.group.searchsorted(np.arange(self.groups + 1))])
+        return np.bincount(self.group, self.held, self.groups).astype(self.held.dtype)
 
     def some(self, groups: Indices) -> Counts:
         """Return those of some groups, in this order."""
@@ -123,9 +122,7 @@ class Counts:
 
     def moved(self, place: Indices) -> Counts:
         """Return the counts at other positions, ascending in each group; equal ones are one."""
-        is_first = np.ones(place.size, dtype=np.bool_)
-        is_first[1:] = (place[1:] != place[:-1]) | (self.group[1:] != self.group[:-1])
-        first = np.flatnonzero(is_first)
+        first = np.flatnonzero(np.diff(self.group, prepend=-1) | np.diff(place, prepend=0))
         held = np.add.reduceat(self.held, first) if first.size else self.held
         return replace(self, group=self.group[first], place=place[first], held=held)
 

@@ -107,9 +107,6 @@ class ByThreshold(Asked[Values], Method):
     upwards: bool
     assumed: float
 
-    def __post_init__(self) -> None:
-        _ = self.scales  # which checks epsilon
-
     @cached_property
     def share(self) -> Fraction:
         """Share of the records that are wanted on the side of the visited candidates."""
