@@ -76,7 +76,7 @@ def test_bins_are_as_many_as_records_and_epsilon_can_pay_for(records, found):
 def test_exact_counts_of_few_candidates_are_the_percentiles(points):
     """Those of ``numpy.percentile``, between two records the one that is nearer."""
     points, rng = np.array(points, dtype=float), np.random.default_rng(0)
-    by = bins(BOTH[0], points=points, p=(1.0, *DECILES, 99.0, 100.0))
+    by = bins(BOTH[0], points=points, epsilon=10.0, p=(1.0, *DECILES, 99.0, 100.0))
     for number in (1, 2, 10, 999):
         values = np.sort(rng.choice(points, number))
         ends = [np.percentile(values, by.percents, method=end) for end in ("lower", "higher")]
@@ -90,6 +90,13 @@ def test_counts_that_fall_are_made_monotone():
     by = bins(BOTH[0], points=np.arange(4.0), p=(50.0,))
 
     assert by.answers(np.array([[6, 8, -2, 7]])).tolist() == [[1.0]]
+
+
+def test_percentiles_of_nobody_are_not_at_an_end():
+    """They are those of the bins: quartiles of empty groups were the smallest value."""
+    by = bins(BOTH[0], points=np.arange(16.0), p=(25.0, 50.0, 75.0))
+
+    assert by.answers(np.zeros((1, 16), dtype=np.int64)).tolist() == [[4.0, 7.0, 11.0]]
 
 
 def test_steps_are_told_apart_far_from_zero():

@@ -3,7 +3,8 @@
 Bins: candidates at distances from 0 that grow by a public factor are their ends, as many as a
 number of records and epsilon can pay for; of few candidates all are. All counts get discrete
 Laplace noise, running sums are made monotone, and a percentile is interpolated, up to the next
-candidate. The noise is the same for one percentile and for a hundred.
+candidate. Counts of which little is left are filled up evenly. The noise is the same for one
+percentile and for a hundred.
 
 Guarantee:
     By rank: that of the mechanism. Bins: a record is in one bin, so one neighbour step changes
@@ -15,6 +16,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import sqrt
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -175,7 +177,10 @@ class ByBins(Asked[Values], Method):
 
     def answers(self, noisy: Indices) -> Values:
         """Return the percentiles of noisy counts, shape ``(groups, bins)``, a row for each."""
-        sums = np.cumsum(noisy.astype(np.float64), axis=1)
+        # Where they add up to less than the deviation of their noise, each gets a part of that:
+        # of nobody's numbers percentiles are those of the bins, and not at an end.
+        less = self.scale * sqrt(2 * self.ends.size) - noisy.sum(axis=1, keepdims=True)
+        sums = np.cumsum(noisy + less.clip(min=0) / self.ends.size, axis=1)
         highest = np.maximum.accumulate(sums, axis=1)
         lowest = np.minimum.accumulate(sums[:, ::-1], axis=1)[:, ::-1]
         parts = np.array(self.percents) / 100

@@ -24,11 +24,6 @@ RankForm: TypeAlias = Literal["signed", "interpolated"]
 """Whether a candidate that holds the wanted rank scores how far inside of its ranks that is."""
 
 
-FIRST = Fraction(1, 2)
-"""The middle of the ranks that the first of ``n`` records holds: record ``k`` holds those from
-``k - 1`` to ``k``. The percentile is at ``FIRST + a(n - 1)``, as for ``numpy.quantile``."""
-
-
 AROUND = 1 / 64
 """Ranks around those of its records that a candidate holds. So the record at a percentile is
 ahead of all that is between records by twice as much, however far away the next one is."""

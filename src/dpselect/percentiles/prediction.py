@@ -13,7 +13,7 @@ seed.
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from math import erf, sqrt
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
@@ -42,9 +42,6 @@ with probability 1/21."""
 
 GRID: Values = np.linspace(-6, 6, 2_001)
 """Standard deviations."""
-
-Shaped: TypeAlias = tuple[Values, Counts]
-"""Values of a shape, ascending candidates, and how they count."""
 
 
 class Simulated(Draws):
@@ -161,7 +158,7 @@ def _in_words(design: Any, far: Values) -> str:  # noqa: ANN401 -- a design
     return f"{error}{'' if design.intervals is None else f' ({width})'}{unit}"
 
 
-def shaped_as(points: Values | Range, records: int) -> Iterator[Shaped]:
+def shaped_as(points: Values | Range, records: int) -> Iterator[tuple[Values, Counts]]:
     """Yield values of each shape, ascending candidates, and how they count."""
     low, high = (float(points[place]) for place in (0, len(points) - 1))
     for shares in shapes(min(records, MOST_RECORDS)).values():
@@ -170,7 +167,7 @@ def shaped_as(points: Values | Range, records: int) -> Iterator[Shaped]:
         yield values, counts_of(values, points)
 
 
-def predicted(design: Any, shaped: Iterable[Shaped]) -> Values:  # noqa: ANN401 -- a design
+def predicted(design: Any, shaped: Iterable[tuple[Values, Counts]]) -> Values:  # noqa: ANN401 -- a design
     """Return the error of each percentile that is not exceeded with probability 0.95.
 
     With it the mean width of each interval; 0 without intervals.

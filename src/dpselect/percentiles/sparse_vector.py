@@ -70,7 +70,7 @@ from dpselect.draws.above_threshold import Runs
 from dpselect.draws.exact.noisy_counts import scale_for
 from dpselect.neighbours import Neighbours
 from dpselect.percentiles.methods import EXACT, Asked, Draws, Method
-from dpselect.percentiles.objectives import FIRST, RankScores, exact_fraction
+from dpselect.percentiles.objectives import RankScores, exact_fraction
 from dpselect.percentiles.reading import Counts
 from dpselect.typing import Indices, Values
 
@@ -116,7 +116,8 @@ class ByThreshold(Asked[Values], Method):
     @property
     def threshold(self) -> int:
         """The threshold of the counts less ``n`` times the share, in parts of a record."""
-        return ceil((FIRST - self.share) * self.share.denominator)
+        # The middle of the ranks of the first record, of which each holds a whole one.
+        return ceil(self.share.denominator / 2) - self.share.numerator
 
     @cached_property
     def scales(self) -> tuple[float, float]:
