@@ -62,7 +62,7 @@ from dpselect.passes import query, replaced
 from dpselect.tables.engine import distinct as distinct_rows, engine_of
 from dpselect.tables.kinds import Kind, named
 from dpselect.tables.opening import kinds_of, unreadable
-from dpselect.tables.values import as_kinds, lowest_of
+from dpselect.tables.values import as_kinds
 from dpselect.typing import Indices
 
 PRIME, SECOND = 2**30 - 35, 2**30 - 41
@@ -101,11 +101,28 @@ class Coded(NamedTuple):
 
         The largest code is below 2^31 and four times the number of rows.
         """
-        codes, lowest = _codes(column), lowest_of(column)
-        if lowest is None:
+        kind = column.dtype
+        if kind.is_signed_integer() and column.len():
+            ends: Any = column.min(), column.max()
+            if ends[1] - ends[0] < min(4 * column.len(), 2**31) and abs(ends[0]) < 2**62:
+                every = ends[0] + np.arange(ends[1] - ends[0] + 1)
+                codes = np.subtract(column.to_numpy(), ends[0], dtype=np.int64)
+                return cls(codes, pl.Series(column.name, every, dtype=kind))
+        if kind == pl.Categorical:
+            codes = cls.of(column.to_physical().cast(pl.Int64)).codes
+        else:
+            # Hashes are sorted in a fraction of the time, and tell texts apart but by chance.
+            codes = _ranks(column.hash() if kind == pl.String else column)
+        each = column[_row_of_each(codes)]
+        if kind == pl.String and not (each[codes] == column).all():
+            codes = _ranks(column)
             return cls(codes, column[_row_of_each(codes)])
-        every = lowest + np.arange(codes.max() + 1)
-        return cls(codes, pl.Series(column.name, every, dtype=column.dtype))
+        if column.name == USER or kind not in {pl.String, pl.Categorical}:
+            return cls(codes, each)
+        # One thread takes a third of the time.
+        texts = each.cast(pl.String).to_frame("text").with_row_index()
+        order = texts.sort("text", multithreaded=False)["index"].to_numpy()
+        return cls(order.argsort()[codes], each[order])
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,12 +185,11 @@ class PeopleCap:
         if engine_of(rows).is_here:
             chosen = partial(self._chosen, distinct=distinct, in_turn=in_turn)
             return nw.from_native(nw.to_native(rows).map_batches(chosen, slice_pushdown=False))
-        for name, dtype in rows.collect_schema().items():
-            if dtype.is_float():  # to some engines -0.0 is less than 0.0
-                value = nw.col(name)
-                rows = rows.with_columns(
-                    nw.when(value != 0).then(value).otherwise(0.0).alias(name)
-                )
+        types = rows.collect_schema()
+        floats = [nw.col(name) for name in order_by if types[name].is_float()]
+        # To some engines -0.0 is less than 0.0.
+        zeros = [nw.when(one != 0).then(one).otherwise(0.0) for one in floats]
+        rows = rows.with_columns(zeros) if zeros else rows
         if distinct:
             rows = distinct_rows(rows, USER, *order_by)
         place = (_rank(order_by).cast(nw.Int64) - 1).alias(_PLACE)
@@ -228,9 +244,7 @@ class PeopleCap:
         values = reduce(_joined, [one.codes for one in columns])
         size = values.max(initial=-1) + 1
         # What each of the joined values is in every column.
-        parts = [np.arange(size)]
-        if len(columns) > 1:
-            parts = [one.codes[_row_of_each(values)] for one in columns]
+        parts = [one.codes[_row_of_each(values)] for one in columns]
         every = user.codes * size
         every += values
         every.sort()
@@ -339,28 +353,8 @@ def _row_of_each(codes: Indices) -> Indices:
 
 
 def _joined(first: Indices, second: Indices) -> Indices:
-    """Return integers as ``_codes`` does, in the order of pairs of such integers."""
-    return _codes(pl.Series(first * (second.max(initial=0) + 1) + second))
-
-
-def _codes(column: pl.Series) -> Indices:
-    if (lowest := lowest_of(column)) is not None:
-        return np.subtract(column.to_numpy(), lowest, dtype=np.int64)
-    if column.dtype == pl.Categorical:
-        codes = _codes(column.to_physical().cast(pl.Int64))
-    elif column.dtype == pl.String:
-        # Hashes are sorted in a fraction of the time, and tell texts apart but by chance.
-        codes = _ranks(column.hash())
-        if not (column[_row_of_each(codes)][codes] == column).all():
-            return _ranks(column)
-    else:
-        return _ranks(column)
-    each = column[_row_of_each(codes)].cast(pl.String)
-    if column.name == USER:
-        return codes
-    # One thread takes a third of the time.
-    order = each.to_frame("text").with_row_index().sort("text", multithreaded=False)["index"]
-    return order.to_numpy().argsort()[codes]
+    """Return codes of pairs of codes, in their order."""
+    return Coded.of(pl.Series(first * (second.max(initial=0) + 1) + second)).codes
 
 
 def _ranks(column: pl.Series) -> Indices:

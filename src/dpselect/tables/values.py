@@ -374,16 +374,6 @@ def as_kinds(table: nw.LazyFrame[Any], kinds: Mapping[str, Kind | Moment]) -> nw
     return nw.from_native(nw.to_native(table).with_columns(of_any)) if of_any else table
 
 
-def lowest_of(column: pl.Series) -> int | None:
-    """Return the least of integers that are near each other; None of other values."""
-    if not column.dtype.is_signed_integer() or column.null_count() == column.len():
-        return None
-    ends: list[Any] = [column.min(), column.max()]
-    lowest, highest = ends
-    near = highest - lowest < min(4 * column.len(), 2**31)
-    return lowest if near and abs(lowest) < 2**62 else None
-
-
 def of_rows(rows: Iterable[object], width: int) -> list[ColumnValues]:
     """Return the columns of rows that declare no type: a list of lists, tuples, arrays.
 
