@@ -116,6 +116,9 @@ def test_a_text_file_of_pairs_is_read_line_by_line(tmp_path, text):
     assert degrees(path) == degrees(packed) == DEGREES
     ids = [2**64 - 1, *range(6)]
     assert degrees(path, ids) == [0, *DEGREES]
+    path.write_text(text, encoding="utf-16")
+    with refused("encoding", error=DataError):
+        degrees(path)
 
 
 def test_parallel_and_directed_edges_of_a_file_are_one_edge(tmp_path):

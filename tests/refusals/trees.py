@@ -13,6 +13,7 @@ from dpselect.errors import (
 )
 from dpselect.trees import (
     Bins,
+    Categories,
     ID3Classifier,
     InformationGainSensitivity,
     MultiObjectiveTreeClassifier,
@@ -54,6 +55,7 @@ FRONT = fitting(
     domains=DOMAINS, classes=CLASSES, max_records=5000, random_state=0,
 )  # fmt: skip
 ANY = refusing(fit_any)
+CATEGORIES = refusing(Categories)
 RATE = refusing(rate_of)
 GAIN = refusing(InformationGainSensitivity, counts=[np.zeros((1, 2), int)], max_records=5)
 TREE = releasing(dp.ID3Tree, epsilon=1.0, neighbours="add-remove", **PUBLIC)
@@ -64,7 +66,8 @@ ROWS = [
     ID3("at least one column", domains={}),
     ID3("domain of 'colour'", domains={"colour": "red"}),
     ID3("Bins(low, high, bins=...)", domains={"age": (18, 90, 4)}),
-    ID3("all different", domains={"colour": ["red", "red"]}),
+    ID3("different values", domains={"colour": ["red", "red"]}),
+    CATEGORIES("values", values=[[1]]),
     ID3("other", domains={"colour": [None]}),
     ID3("does not have: ['size", ColumnError, domains={"size": [1, 2]}),
     ID3("'colour' and its domain", ColumnError, domains={"colour": Bins(0, 1)}),

@@ -120,7 +120,13 @@ class Source(Dialect):
         for name in self.stated_dialect if files else ():
             if name not in form.stated:
                 raise ParameterError(f"`{name}` goes with text files, not {form.name}")
-        return files, self.whole(kinds[0]), form
+        wholes = [self.whole(kind) for kind in kinds]
+        if len({one.marks for one in wholes}) > 1:
+            raise DataError(
+                f"{self} holds {' and '.join(kinds)} files, which are not written alike: "
+                f"state `separator` and `quote`, or name those of one ending, as *{kinds[0]}"
+            )
+        return files, wholes[0], form
 
     def refuse_dialect(self, what: str) -> None:
         """Refuse what is stated of text files for rows of something else.

@@ -111,9 +111,8 @@ class Categories(_Domain):
     ordered = False
 
     def __post_init__(self) -> None:
-        kept = tuple(_plain(value) for value in self.values)
-        if not kept or len(set(kept)) < len(kept):
-            raise ParameterError("`values` of a domain must be at least one, all different")
+        kept = tuple(map(_plain, validation.listed("values", self.values) or ()))
+        validation.different("values", kept)
         object.__setattr__(self, "values", kept)
 
     @property
