@@ -11,7 +11,7 @@ import codecs
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields
-from functools import cache, partial
+from functools import cache
 from os.path import commonprefix
 from typing import Annotated, Any, Literal, TypeAlias
 
@@ -65,15 +65,15 @@ _HOURS = re.compile("%[-_0]?[HIMSTRpPrXfs]")
 
 def _text(words: str, pattern: str = ".*") -> Check:
     """Return the check of a statement that is one text, which a pattern matches."""
-    return partial(_one_text, words, re.compile(pattern, re.DOTALL))
 
+    def check(name: str, value: object) -> object:
+        if not isinstance(value, str):
+            raise ParameterError(f"`{name}` must be a text")
+        if not re.fullmatch(pattern, value, re.DOTALL):
+            raise validation.must_be(name, words, f"not {value!r}")
+        return value
 
-def _one_text(words: str, pattern: re.Pattern[str], name: str, value: object) -> object:
-    if not isinstance(value, str):
-        raise ParameterError(f"`{name}` must be a text")
-    if not pattern.fullmatch(value):
-        raise validation.must_be(name, words, f"not {value!r}")
-    return value
+    return check
 
 
 def _texts(name: str, values: Any) -> tuple[str, ...]:  # noqa: ANN401 -- of any type
@@ -244,14 +244,9 @@ class Dialect:
         there = table.collect_schema()
         if missing := [column for column in types if column not in there]:
             raise no_field(missing[0], there.names()).adding(" (`column_type`)")
-        fields = [
-            _number(column, kind, self)
-            if kind in {"number", "integer"}
-            else _moment(column, kind, self)
-            for column, kind in types.items()
-            if kind != "text"
-        ]
-        return nw.from_native(nw.to_native(table).with_columns(fields))
+        readers = {"number": _number, "integer": _number, "date": _moment, "time": _moment}
+        read = [readers[one](name, one, self) for name, one in types.items() if one != "text"]
+        return nw.from_native(nw.to_native(table).with_columns(read))
 
     def note_reading(self, kinds: Iterable[str]) -> None:
         """Note how fields of some types are written, for the release that is made of them."""

@@ -61,21 +61,21 @@ def open_table(data: object, *, numbers: Collection[str] = ()) -> Frame:
         DataError: There is no such file, it cannot be read, or ``data`` is not a table.
     """
     source, native = files_of(data), data.frame if isinstance(data, Source) else data
-    if source.path is not None:
-        return _scan(source, numbers)
-    frame = _frame_of(native)
-    if frame is None:
+    frame = None if source.path is not None else _frame_of(native)
+    if source.path is None and frame is None:
         raise DataError(
             "data must be a frame (polars, pandas, pyarrow, a table of DuckDB, ...) or the "
             f"path of a .parquet or .csv file, not a {type(native).__name__}"
         )
 
     def rows() -> Frame:
+        if frame is None:
+            return _scan(source, numbers)
         if not is_of(native, "polars") and (error := misnamed(native)) is not None:
             raise error
         held = isinstance(frame, nw.DataFrame)
         table = in_polars(frame) if held else engine_of(frame).compared()
-        return filtered(table, source.comparisons) if source.comparisons else table
+        return filtered(table, source.comparisons)
 
     return replaced(rows, lambda: unreadable(data))
 
@@ -255,16 +255,12 @@ def no_column_named(data: object) -> ColumnError:
 def _scan(source: Source, numbers: Collection[str]) -> nw.LazyFrame[Any]:
     files, dialect, form = source.reading()
     source.check_there()
-
-    def rows() -> nw.LazyFrame[Any]:
-        asked = {*numbers} - {one.column for one in source.comparisons} - {*source.column_type}
-        table = nw.from_native(form.scan(files, dialect, asked))
-        if form.is_text:
-            dialect.note_reading(["number"] if asked else [])
-            table = dialect.typed(table, source.column_type)
-        return filtered(table, source.comparisons, dialect=dialect if form.is_text else None)
-
-    return replaced(rows, lambda: unreadable(source))
+    asked = {*numbers} - {one.column for one in source.comparisons} - {*source.column_type}
+    table = nw.from_native(form.scan(files, dialect, asked))
+    if not form.is_text:
+        return filtered(table, source.comparisons)
+    dialect.note_reading(["number"] if asked else [])
+    return filtered(dialect.typed(table, source.column_type), source.comparisons, dialect)
 
 
 def checked_engine(engine: str, master: str | None) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from glob import has_magic
@@ -94,10 +94,9 @@ class Source(Dialect):
     @property
     def is_csv(self) -> bool:
         """Whether the rows are those of text files, which declare no types."""
-        if self.path is None:
-            return False
         kinds = map(self.kind, self.files())
-        return all(kind in FORMATS and FORMATS[kind].is_text for kind in kinds)
+        are_text = all(kind in FORMATS and FORMATS[kind].is_text for kind in kinds)
+        return self.path is not None and are_text
 
     def kind(self, path: PurePath) -> str:
         """Return the stated format of a file, or else the ending of its name."""
@@ -117,9 +116,8 @@ class Source(Dialect):
         form, *others = {FORMATS[kind] for kind in kinds}
         if others:
             raise DataError(f"{self} must be files of one kind, such as .parquet or .csv")
-        for name in self.stated_dialect if files else ():
-            if name not in form.stated:
-                raise ParameterError(f"`{name}` goes with text files, not {form.name}")
+        if files:
+            self.refuse_dialect(form.name, form.stated)
         wholes = [self.whole(kind) for kind in kinds]
         if len({one.marks for one in wholes}) > 1:
             raise DataError(
@@ -128,14 +126,14 @@ class Source(Dialect):
             )
         return files, wholes[0], form
 
-    def refuse_dialect(self, what: str) -> None:
+    def refuse_dialect(self, what: str, known: Collection[str] = ()) -> None:
         """Refuse what is stated of text files for rows of something else.
 
         Raises:
-            ParameterError: There is such a statement.
+            ParameterError: There is such a statement, which is not known of them, either.
         """
-        if stated := list(self.stated_dialect):
-            raise ParameterError(f"`{stated[0]}` goes with text files, and not with {what}")
+        if others := [name for name in self.stated_dialect if name not in known]:
+            raise ParameterError(f"`{others[0]}` goes with text files, and not with {what}")
 
     def whole_file(self, is_one: Callable[[Path], bool], *, cure: str) -> Path | None:
         """Return the path of a file that is no table; None of anything else; no row is read.

@@ -299,11 +299,8 @@ def first_line(held: IO[bytes], dialect: Dialect) -> bytes:
 
 
 def _zstandard() -> Any:  # noqa: ANN401 -- a module
-    if sys.version_info >= (3, 14):
-        from compression import zstd
-
-        return zstd
-    return needed("backports.zstd", extra="standard")
+    module = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
+    return needed(module, extra="standard")
 
 
 @compiled

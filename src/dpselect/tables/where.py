@@ -20,7 +20,7 @@ from dpselect._optional import nw
 from dpselect.errors import ColumnError, ParameterError, no_column
 from dpselect.tables import kinds
 from dpselect.tables.dialect import Dialect, no_field
-from dpselect.tables.engine import engine_of
+from dpselect.tables.engine import Frame, engine_of
 from dpselect.tables.values import as_kinds
 
 Literal: TypeAlias = Decimal | str | bool
@@ -166,11 +166,8 @@ class Comparison:
 
 
 def filtered(
-    table: Any,  # noqa: ANN401 -- narwhals' frames
-    comparisons: Iterable[Comparison],
-    *,
-    dialect: Dialect | None = None,
-) -> Any:  # noqa: ANN401
+    table: Frame, comparisons: Iterable[Comparison], dialect: Dialect | None = None
+) -> Frame:
     """Return the rows of a narwhals frame that are kept; none is read.
 
     Args:
