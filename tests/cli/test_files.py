@@ -137,7 +137,7 @@ def test_look_proposes_nothing_for_a_table_with_types(run, tmp_path, column):
 
 
 def test_look_refuses_what_commands_do(run, tmp_path):
-    (tmp_path / "mac.csv").write_bytes(b"a,b\r1,2\r")
+    (tmp_path / "mac.csv").write_bytes(b"a,b\r" + b"1,2\r" * 20_000)
     assert run("look", tmp_path / "mac.csv").code == 2
 
     pl.DataFrame({"n": [1] * 999}).write_parquet(path := tmp_path / "t.parquet")

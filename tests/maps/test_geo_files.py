@@ -47,6 +47,13 @@ def test_what_is_no_point_is_dropped_and_a_collection_of_one_point_is_one(tmp_pa
     assert Map(bounds=BOUNDS, grids=[2], **ASKED).release(path).total == len(POINTS)
 
 
+@pytest.mark.parametrize("ending", ["gpkg", "shp", "fgb"])
+def test_a_file_that_declares_areas_is_refused(tmp_path, ending):
+    path = write(tmp_path / f"areas.{ending}", [box(*BOUNDS)])
+    with pytest.raises(DataError):
+        Map(bounds=BOUNDS, grids=[2], **ASKED).release(path)
+
+
 def test_the_system_of_a_file_is_that_of_the_bounds(tmp_path):
     path = write(tmp_path / "points.parquet", POINTS)
     metres = {"bounds": (3e5, 5e6, 5e5, 6e6), "crs": "EPSG:32633"}

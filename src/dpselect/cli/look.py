@@ -7,6 +7,7 @@ file, to be copied into commands and policies, which then read every file by wha
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from collections import Counter
 from contextlib import suppress
@@ -98,10 +99,9 @@ def look(file: str, **dialect: Any) -> None:
         fields = {one for row in rows.rows() for one in row}
         found = replace(found, missing=[one for one in MISSING if one in fields])
         rows = _rows_of(found)
-    named = {name: (str(kind), PLAIN) for name, kind in rows.schema.items()}
-    if form.is_text:
-        named = _types(rows, found)
-        found = _reading(rows, found, named)
+    declared = {name: (str(kind), PLAIN) for name, kind in rows.schema.items()}
+    named = _types(rows, found) if form.is_text else declared
+    found = _reading(rows, found, named)
     stated = found.stated_dialect
     if found.decimal == (separator := found.separator or usual.separator):
         stated["separator"] = separator
@@ -109,6 +109,8 @@ def look(file: str, **dialect: Any) -> None:
     for name, (kind, more) in named.items():
         words = [_words(*one) for one in more.items() if getattr(found, one[0]) != one[1]]
         kinds.append(f"{name}: {kind}{' by ' * bool(words)}{' '.join(words)}")
+    has_words = pl.first().str.contains(r"\S  +\S|\S +\S+ +\S").mean() >= 0.9
+    is_aligned = form.reads_lines and rows.width == 1 and rows.select(has_words).item()
     # Python has no years beyond 9999.
     head = rows.head(LINES).with_columns(pl.selectors.temporal().cast(pl.String))
     shown = replaced(head.rows, lambda: unreadable(found))
@@ -116,7 +118,7 @@ def look(file: str, **dialect: Any) -> None:
         "not private": "this shows records; it is for who may read the file",
         "format": form.name,
         "options": " \\\n".join(_words(*one) for one in stated.items()) or "none",
-        "blanks": ALIGNED if _is_aligned(rows) else None,
+        "blanks": ALIGNED if is_aligned else None,
         "columns": "\n".join(kinds),
         "first rows": "\n".join(" | ".join(map(str, row)) for row in shown),
     }
@@ -156,18 +158,8 @@ def domains(
 
 def _rows_of(source: Source) -> Any:
     """Return the first rows."""
-    rows = open_table(source).head(1000).lazy()
-    return replaced(lambda: rows.collect().to_native(), lambda: unreadable(source))
-
-
-def _is_aligned(rows: Any) -> bool:
-    """Return whether most lines are words in columns, or all are as many words."""
-    if rows.dtypes != [pl.String]:
-        return False
-    fields = rows.to_series().rename("field").drop_nulls()
-    words = fields.str.count_matches(r"\S+").unique()
-    in_columns = (fields.str.contains(r"\S  +\S").mean() or 0) >= 0.9
-    return in_columns or (len(words) == 1 and words[0] > 2)
+    rows = open_table(source).head(1000).lazy().collect
+    return replaced(rows, lambda: unreadable(source)).to_native()
 
 
 def _is_record(rows: Any, source: Source) -> bool:
@@ -186,8 +178,8 @@ def _fitting(source: Source) -> Source:
     with unpacked(source.files()[0]) as opened:
         head = opened.read(MOST)
     encoding = source.encoding if "encoding" in source.stated_dialect else _encoding(head)
-    text = head.decode(encoding, errors="replace").lstrip("\ufeff").replace("\r", "")
-    lines = text.split("\n")[source.skip_lines :]
+    text = head.decode(encoding, errors="replace").lstrip("\ufeff")
+    lines = re.split("\r?\n|\r", text)[source.skip_lines :]
     lines = lines[:-1] if len(head) == MOST else lines
     comment = source.comment or next((one for one in "#%" if text.startswith(one)), "\n")
     marked = [one.startswith(comment) for one in lines]
@@ -210,14 +202,13 @@ def _fitting(source: Source) -> Source:
     first, names = _names(records, first, source)
     is_name = not names and not source.comment and any(marked[first : first + 1])
     has_notes = not is_name and (any(marked[first:]) or (first > 0 and all(marked[:first])))
-    are_notes = has_notes and all(marked[:first])
     return replace(
         source,
         separator=source.separator if separator == usual.separator else separator,
         quote=source.quote if quote == usual.quote else quote,
         encoding=encoding,
         comment=comment if has_notes else source.comment,
-        skip_lines=source.skip_lines or (0 if are_notes else first),
+        skip_lines=source.skip_lines or first * (not has_notes or not all(marked[:first])),
         header=names or source.header,
     )
 
@@ -225,8 +216,8 @@ def _fitting(source: Source) -> Source:
 def _of_cells(source: Source) -> Source:
     """Return a source that begins with a row of which more than half is filled."""
     found = _rows_of(replace(source, header=False)).fill_null("").rows()
-    filled = [2 * sum(map(bool, row)) for row in found]
-    first = next((place for place, one in enumerate(filled) if one > max(filled) // 2), 0)
+    filled = [sum(map(bool, row)) for row in found]
+    first = next((place for place, one in enumerate(filled) if 2 * one > max(filled)), 0)
     first, names = _names(found, first, source)
     return replace(source, skip_lines=source.skip_lines + first, header=names or source.header)
 
@@ -251,12 +242,9 @@ def _names(
         if missing < 0:
             return first - 1, ()
     places = _by_place(len(records[first]))
-    fields = zip(records[first], places, strict=True)
-    names = [one.strip().replace(",", " ") or place for one, place in fields]
-    if len({*names}) == len(names):
-        return first, ()
-    if not is_text(first):
-        return first, places
+    names = [one.strip().replace(",", " ") or places[at] for at, one in enumerate(records[first])]
+    if len({*names}) == len(names) or not is_text(first):
+        return first, places if len({*names}) < len(names) else ()
     for place, one in enumerate(names):
         names[place] += f"_{place + 1}" * (one in names[:place])
     return first + 1, names
@@ -279,17 +267,14 @@ def _encoding(head: bytes) -> str:
 def _split(lines: list[str], separator: str, quote: str) -> list[list[str]]:
     import csv
 
-    if quote == "none":
-        return [one.split(separator) for one in lines if one]
     csv.field_size_limit(MOST)
-    return [row for row in csv.reader(lines, delimiter=separator, quotechar=quote) if row]
+    how: Any = {"quoting": csv.QUOTE_NONE} if quote == "none" else {"quotechar": quote}
+    return [row for row in csv.reader(lines, delimiter=separator, **how) if row]
 
 
 def _agreement(lines: list[str], separator: str, quote: str) -> tuple[float, int]:
     """Return which share of lines has the most common number of fields, if it is above one."""
-    widths = Counter(map(len, _split(lines, separator, quote)))
-    if not widths:
-        return 0.0, 0
+    widths = Counter(map(len, _split(lines, separator, quote))) or Counter([0])
     width, rows = widths.most_common(1)[0]
     # Some odd lines don't speak against the usual marks.
     return (round(rows / widths.total(), 2) if width > 1 else 0.0), width
@@ -335,8 +320,8 @@ def _lost(rows: Any, kinds: Mapping[str, Any], dialect: Dialect) -> dict[str, in
 
 def _goes_with(dialect: Dialect, more: dict[str, Any]) -> bool:
     """Return whether nothing else is stated."""
-    stated = dialect.stated_dialect
-    return all(stated.get(name, value) == value for name, value in more.items())
+    stated = dialect.stated_dialect.items()
+    return all(name not in more or more[name] == value for name, value in stated)
 
 
 def _reading(rows: Any, source: Source, named: dict[str, tuple[str, dict[str, Any]]]) -> Source:

@@ -169,15 +169,20 @@ def geo_file(data: object) -> Path | None:
 
 
 def crs_of(path: Path) -> str | None:
-    """Return the reference system of a file, None if it states none; no row is read.
+    """Return the reference system of a file of points, None if it states none; no row is read.
 
     Raises:
-        DataError: It cannot be read.
+        DataError: It cannot be read, or declares that it holds no points.
         MissingDependencyError: pyproj or pyogrio, which geopandas brings, is not installed.
     """
     if path.suffix.lower() not in PARQUET_LIKE:
         pyogrio = needed("pyogrio", extra="geo")
-        stated = _read(path, lambda: pyogrio.read_info(path, layer=_layer(path))["crs"])
+        known = _read(path, lambda: pyogrio.read_info(path, layer=_layer(path)))
+        stated = known["crs"]
+        # What GDAL says of GeoJSON is found from its rows.
+        declared = str(known["geometry_type"]) if path.suffix.lower() != ".geojson" else ""
+        if "Line" in declared or "Polygon" in declared:
+            raise DataError(f"{path} holds no points: of areas give representative_point()")
     else:
         known = _metadata(path)
         # What is not stated there is the default of the format.

@@ -92,7 +92,7 @@ def read(edges: Edges, rows: EdgeRows) -> Ends:
 def _read(edges: Any, rows: EdgeRows) -> Ends:  # noqa: ANN401 -- edges of any kind
     found, file, nodes = edges, edge_file(edges), rows.nodes
     of_two = replace(rows, source="source", target="target")
-    if file is not None and ending(file) == SNAP:
+    if file is not None and ending(file) in LISTS:
         found, rows = _lines_of_pairs(file, rows), of_two
     elif file is not None:
         found = pairs_of_file(file, nodes)
@@ -248,14 +248,14 @@ def rows(ends: Ends, n: int) -> tuple[Indices, NDArray[np.int32]]:
 def edge_file(edges: object) -> Path | None:
     """Return the path of a file of edges that is no table; None of anything else.
 
-    A ``.txt`` file is one unless it is stated how the table in it is written.
+    A list of pairs is one unless it is stated how the table in it is written.
 
     Raises:
         DataError: There is no such file.
         ParameterError: Rows are to be selected, or it is stated how text is written.
     """
     source = Source.of(edges)
-    kinds = {*READERS} if source.stated_rows else {*READERS, SNAP}
+    kinds = {*READERS} if source.stated_rows else {*READERS, *LISTS}
     cure = "write the edges as a table"
     return source.whole_file(lambda path: ending(path) in kinds, cure=cure)
 
@@ -359,7 +359,8 @@ def _text(path: Path) -> str:
     return (gzip.decompress(held) if path.suffix == ".gz" else held).decode("utf-8-sig")
 
 
-SNAP = ".txt"
+LISTS = {".txt", ".edgelist", ".edges", ".ncol"}
+"""Endings of lists of pairs, as SNAP, networkx and igraph write them."""
 
 READERS: dict[str, Callable[[Any, Path, Sequence[Hashable]], object]] = {
     ".graphml": _graphml,
