@@ -28,7 +28,6 @@ Messages are written with the names of arguments in backquotes. ``str`` drops th
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from difflib import get_close_matches
 from os import PathLike
 from pathlib import Path
 from typing import Self
@@ -151,6 +150,8 @@ def nearest(given: str, known: Iterable[str], least: float = 0.6) -> str:
         known: The names.
         least: The similarity from which on one is near.
     """
+    from difflib import get_close_matches  # takes longer than all other errors
+
     cased = {one.casefold(): one for one in known}
     near = get_close_matches(given.casefold(), cased, n=1, cutoff=least)
     return f"; did you mean {cased[near[0]]!r}?" if near else ""

@@ -52,8 +52,8 @@ def passing(made, part, cuts):
     share, rest = part.numerator, part.denominator - part.numerator
 
     def is_sure(units, before):
-        tail = noise_tail(made.scale, part, before, cuts + 1 - before)
-        return tail(units) <= (1 - made.probability) / 2 - ROUNDING
+        tail = noise_tail(made.scale, part, before, cuts + 1 - before, units)
+        return tail <= (1 - made.probability) / 2 - ROUNDING
 
     return (
         lambda difference, before: is_sure(1 - share - difference, before),
@@ -193,10 +193,10 @@ def test_tails_are_those_of_the_noise(scale, part):
         for b, chance_b in zip(range(-60, 61), one, strict=True):
             sum_ = (whole - share) * a - share * b
             law[sum_] = law.get(sum_, 0) + chance_a * chance_b
-    tail = noise_tail(scale, part, before, after)
     for units in (-5, 0, 1, 3, 11, 40):
         exact = sum(chance for value, chance in law.items() if value >= units)
-        assert tail(units) == pytest.approx(exact, abs=1e-12)
+        found = noise_tail(scale, part, before, after, units)
+        assert found == pytest.approx(exact, abs=1e-12)
 
 
 def of_persons(held):

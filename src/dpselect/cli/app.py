@@ -15,7 +15,6 @@ import traceback
 import warnings
 from collections.abc import Iterable
 from contextlib import suppress
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -230,6 +229,8 @@ SYNONYMS = {
 
 def _near(given: str, names: Iterable[str]) -> str:
     """Return the name that was probably meant, as a question; nothing if none is near."""
+    from difflib import get_close_matches
+
     bare = {name.lstrip("-"): name for name in names}
     word = given.lstrip("-")
     synonyms = [name for name, words in SYNONYMS.items() if word in words and name in bare]

@@ -20,10 +20,9 @@ Guarantee:
 
     The noise: with ``n`` records, of which the bins before a cut hold ``c``, the difference of
     ranks is ``c - a n = (1 - a) c - a (n - c)``, so its noise is ``(1 - a) A - a B``, with the
-    noise ``A`` of the bins before the cut and ``B`` of the others. Terms are integers in units
-    of one over the denominator of ``a``. Where that would be too many, every term is rounded
-    away from 0 to a public grid, so a tail is never too small. The distribution of the sum is
-    the product of the transforms of its terms.
+    noise ``A`` of the bins before the cut and ``B`` of the others, which is symmetric. The
+    distribution of each is a power of the transform of one term. Where it would have too many
+    values, every term is rounded up to a public grid, so a tail is never too small.
 
     Privacy: a record is in one bin (``Records.changed``).
 
@@ -41,7 +40,6 @@ from math import ceil, log
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpselect.budget.entry import rho_of_pure
 from dpselect.draws.sequence import DiscreteLaplace
@@ -135,8 +133,9 @@ class Intervals(Asked[Values | Range]):
                 for cut in own[::-sign]:
                     place = cuts.index(cut)
                     units = least + sign * (whole * sums[place] - share * sums[-1])
-                    tail = noise_tail(self.scale, part, place + 1, len(cuts) - place)
-                    if tail(units) > most:  # noise alone may move the ranks so far
+                    bins = place + 1, len(cuts) - place
+                    # Noise alone may move the ranks so far.
+                    if units <= 0 or noise_tail(self.scale, part, *bins, units) > most:
                         break
                     ends[side] = cut // 2
             yield ends[0], ends[1]
@@ -163,48 +162,40 @@ def cuts_around(released: Iterable[int], candidates: int) -> list[int]:
     return sorted(cut for cut in cuts if 0 < cut < 2 * candidates - 1)
 
 
-@lru_cache(maxsize=512)
-def noise_tail(scale: float, part: Fraction, before: int, after: int) -> Callable[[int], float]:
-    """Return the tail of the noise of a cut, in units of one over the denominator of a part.
-
-    It is at least the probability of so many units or more; the noise is symmetric.
+def noise_tail(scale: float, part: Fraction, before: int, after: int, units: int) -> float:
+    """Return the probability that the noise of a cut is at least so much, or a bound on it.
 
     Args:
         scale: Scale of the noise on each count.
         part: The percentile as a part of the records, in (0, 1].
         before: Bins before the cut.
         after: Bins after it.
+        units: How much, in units of one over the denominator of the part.
     """
-    low, high = part.denominator - part.numerator, part.numerator
-    grid = max(1, int(part.denominator * scale / STEPS))
-    bins = before + after
+    low, high, grid = part.denominator - part.numerator, part.numerator, _grid(scale)
+    (at, law, _), (other, _, tail) = _law(scale, before), _law(scale, after)
+    # What the bins after the cut must have beside those before it.
+    least = np.ceil(units / (high * grid) - (low / high * at + ROUNDING)) - other[0]
+    return min(float(law @ tail[least.clip(0, other.size).astype(np.int64)]), 1.0)
+
+
+def _grid(scale: float) -> int:
+    """Return the multiple that noise on a count is rounded up to."""
+    return max(1, int(scale / STEPS))
+
+
+@lru_cache(maxsize=128)
+def _law(scale: float, bins: int) -> tuple[Values, Values, Values]:
+    """Return multiples that the noise of some bins together is, with law and tail."""
+    grid = _grid(scale)
     # With one half of the rate as the exponent, the transform of a term is at most 4/3.
-    reach = 2 * scale * (FAR + bins * log(4 / 3))
-    last = ceil(max(low, high) * reach / grid) + bins + 1
+    last = ceil(2 * scale / grid * (FAR + bins * log(4 / 3))) + bins
     # A transform of a length with small factors is fast.
     step = 2 ** max(last.bit_length() - 2, 1)
-    size = -(-2 * (last + 1) // step) * step
-    transform = _transform(scale, low, grid, size) ** before
-    transform *= _transform(scale, high, grid, size) ** after
-    law = np.fft.fftshift(np.fft.irfft(transform, size)).clip(min=0)
-    beyond = np.minimum(np.cumsum(law[::-1])[::-1], 1.0)
-
-    def tail(units: int) -> float:
-        place = -(-units // grid) + size // 2
-        # Beyond the last value there is what the transform leaves out.
-        return float(beyond[min(max(place, 0), size - 1)])
-
-    return tail
-
-
-@lru_cache(maxsize=16)
-def _transform(scale: float, weight: int, grid: int, size: int) -> NDArray[np.complex128]:
-    """Return the transform of one noisy count with a weight, rounded up to the grid."""
-    if weight == 0:
-        return np.ones(size // 2 + 1, dtype=np.complex128)
-    reach = ceil(weight * 2 * scale * FAR / grid) + 1
-    kind = np.int64 if reach * grid < 2**62 else object
-    edges = np.arange(-reach - 1, reach + 1).astype(kind) * grid // weight
-    law, upto = np.zeros(size), DiscreteLaplace(scale).log_at_most
-    law[np.arange(-reach, reach + 1)] = np.diff(np.exp(upto(edges.astype(np.float64))))
-    return np.fft.rfft(law)
+    half = -(-(last + 1) // step) * step
+    at = np.arange(-half, half, dtype=np.float64)
+    upto = np.exp(DiscreteLaplace(scale).log_at_most(at * grid))
+    term = np.fft.rfft(np.roll(np.diff(upto, prepend=0), half))
+    law = np.roll(np.fft.irfft(term**bins), half).clip(min=0)
+    # Beyond the last value there is what the transform leaves out.
+    return at, law, np.append(law[::-1].cumsum()[::-1], 0.0)

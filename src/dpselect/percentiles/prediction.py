@@ -10,7 +10,7 @@ assumption, and it is the same whenever it is asked for: releases are simulated 
 seed.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import lru_cache
 from math import erf, sqrt
 from typing import Any
@@ -20,7 +20,7 @@ import numpy as np
 from dpselect.draws.above_threshold import Runs
 from dpselect.draws.exact.leading_zeros import spans
 from dpselect.draws.exact.selection import Rows
-from dpselect.percentiles.candidates import UNKNOWN, Range, places_of
+from dpselect.percentiles.candidates import UNKNOWN, Range
 from dpselect.percentiles.methods import Draws
 from dpselect.percentiles.reading import Counts, counts_of
 from dpselect.typing import Indices, Values
@@ -32,13 +32,12 @@ MOST_RECORDS = 100_000
 DENSE = 2**12
 """Candidates near the best one that are simulated, about."""
 
-WIDTHS = 3
-"""Simulated intervals of each shape."""
+RELEASES, LARGER = 40, 2
+"""Simulated releases of each shape. The error that so many of them reach is the stated one:
+that of another release is larger with probability 2/41."""
 
-RELEASES = 80
-"""Simulated releases of each shape: the third largest error of so many is the stated one. Of a
-range that is not listed a quarter as many, the largest of which counts: the next one is larger
-with probability 1/21."""
+AT_ONCE = 2**19
+"""Candidates of releases that are simulated together, about."""
 
 GRID: Values = np.linspace(-6, 6, 2_001)
 """Standard deviations."""
@@ -89,6 +88,13 @@ class Simulated(Draws):
 
     def _geometric(self, scale: float, shape: tuple[int, ...]) -> Indices:
         return np.floor(scale * self.rng.exponential(size=shape)).astype(np.int64)
+
+
+class WithoutNoise(Draws):
+    """Counts as they are: intervals from them are about as wide as from noisy ones."""
+
+    def laplace(self, counts: Indices, scale: float) -> Indices:  # noqa: ARG002
+        return counts
 
 
 @lru_cache(maxsize=4)
@@ -158,43 +164,50 @@ def _in_words(design: Any, far: Values) -> str:  # noqa: ANN401 -- a design
     return f"{error}{'' if design.intervals is None else f' ({width})'}{unit}"
 
 
-def shaped_as(points: Values | Range, records: int) -> Iterator[tuple[Values, Counts]]:
-    """Yield values of each shape, ascending candidates, and how they count."""
+def shaped_as(points: Values | Range, records: int) -> Counts:
+    """Return what so many records count at, a group for each shape."""
     low, high = (float(points[place]) for place in (0, len(points) - 1))
-    for shares in shapes(min(records, MOST_RECORDS)).values():
-        places = places_of(points, low + (high - low) * shares)
-        values = points[places]
-        yield values, counts_of(values, points)
+    each = [
+        counts_of(low + (high - low) * shares, points)
+        for shares in shapes(min(records, MOST_RECORDS)).values()
+    ]
+    place, held = (
+        np.concatenate([getattr(one, of) for one in each]) for of in ("place", "held")
+    )
+    group = np.repeat(np.arange(len(each)), [one.place.size for one in each])
+    return Counts(len(each), len(points), group, place, held)
 
 
-def predicted(design: Any, shaped: Iterable[tuple[Values, Counts]]) -> Values:  # noqa: ANN401 -- a design
+def predicted(design: Any, counted: Counts) -> Values:  # noqa: ANN401 -- a design
     """Return the error of each percentile that is not exceeded with probability 0.95.
 
-    With it the mean width of each interval; 0 without intervals.
+    With it the width of each interval; 0 without intervals.
 
     Args:
         design: Design of a release whose method is known.
-        shaped: What the records are assumed to be.
+        counted: What the records are assumed to be, in groups.
 
     Returns:
-        Shape ``(2, m)``, in units of the values: the largest over the shapes.
+        Shape ``(2, m)``, in units of the values: the largest over the groups.
     """
-    worst = np.zeros((2, len(design.method.percents)))
-    for values, counted in shaped:
-        times = RELEASES // (4 if isinstance(design.points, Range) else 1)
-        by, copies = Simulated(np.random.default_rng(0)), counted.some(np.zeros(times, int))
+    percents, found = np.array(design.method.percents), []
+    most = AT_ONCE * counted.groups // (RELEASES * counted.place.size)
+    for some in counted.parts(max(most, 1)):
+        by = Simulated(np.random.default_rng(0))
+        copies = some.some(np.repeat(np.arange(some.groups), RELEASES))
         noisy = by.laplace(copies.numbers, design.method.scale)
-        drawn = design.method.draw(copies, noisy, by)
-        at = np.array(design.method.percents) / 100 * (values.size - 1)
-        low, high = (values[end(at).astype(np.int64)] for end in (np.floor, np.ceil))
-        far = np.maximum(np.maximum(low - drawn, drawn - high), 0.0)
-        # A standard deviation of the share on the safe side.
-        error = np.sort(far, axis=0)[-1 - times // 40]
-        width = np.zeros_like(error)
+        drawn = design.method.draw(copies, noisy, by).reshape(some.groups, RELEASES, -1)
+        sums, at = some.held.cumsum(), percents / 100 * (some.numbers[:, None] - 1)
+        at += (some.numbers.cumsum() - some.numbers)[:, None]
+        places = (
+            sums.searchsorted(end(at), side="right") for end in (np.floor, np.ceil, np.rint)
+        )
+        low, high, middle = (design.points[some.place[place]] for place in places)
+        far = np.maximum(np.maximum(low[:, None] - drawn, drawn - high[:, None]), 0.0)
+        width = np.zeros_like(low)
         if design.intervals is not None:
-            released = values[np.rint(at).astype(np.int64)].tolist()
-            by = Simulated(np.random.default_rng(0))
-            ends = [design.intervals.draw(counted, released, by)() for _ in range(WIDTHS)]
-            width = np.diff(ends, axis=2)[:, :, 0].mean(axis=0)
-        worst = np.maximum(worst, [error, width])
-    return worst
+            for i, one in enumerate(some.parts()):
+                ends = design.intervals.draw(one, middle[i].tolist(), WithoutNoise())()
+                width[i] = np.diff(ends)[:, 0]
+        found.append([np.sort(far, axis=1)[:, -LARGER].max(axis=0), width.max(axis=0)])
+    return np.max(found, axis=0)
