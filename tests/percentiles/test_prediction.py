@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 
 import dpselect as dp
+from dpselect.percentiles import prediction
 from dpselect.percentiles.prediction import _in_words, predicted, shaped_as, shapes
 
 ASKED = {"upper": 1000, "step": 1, "neighbours": "add-remove", "assumed_records": 2000}
@@ -45,6 +46,18 @@ def test_it_is_the_same_every_time_and_falls_with_epsilon(p):
     assert first.tolist() == again.tolist()
     assert first.size == np.size(p)
     assert (stated_by(design_of(p, 20.0)) <= first + 1).all()
+
+
+def test_shapes_are_simulated_together_as_apart(monkeypatch):
+    design = design_of((25, 50), interval=0.9)
+    counted = shaped_as(design.points, 300)
+    assert counted.numbers.tolist() == [300] * len(shapes(1))
+
+    together = predicted(design, counted)
+    monkeypatch.setattr(prediction, "AT_ONCE", 1)
+    apart = predicted(design, counted)
+    assert together[1].tolist() == apart[1].tolist()
+    assert together[0] == pytest.approx(apart[0], rel=0.5)
 
 
 @pytest.mark.parametrize("p", [50, 90, (50, 90), (50, 90, 99), (25, 50, 75)], ids=str)

@@ -58,7 +58,7 @@ class Draw(ABC):
         """Return the zCDP of one round at ``epsilon``, which is at most epsilon^2 / 2."""
 
     @abstractmethod
-    def noise(self, shape: tuple[int, int], rng: np.random.Generator) -> Values:
+    def noise(self, shape: tuple[int, int], rng: "np.random.Generator") -> Values:
         """Return noise whose largest sum with ``epsilon / 2`` times the scores is the draw.
 
         For simulations of several rounds alone.
@@ -69,7 +69,7 @@ class Draw(ABC):
         """
 
     def simulate(
-        self, scores: Scores, epsilon: float, *, k: int, size: int, rng: np.random.Generator
+        self, scores: Scores, epsilon: float, *, k: int, size: int, rng: "np.random.Generator"
     ) -> Indices:
         """Draw ``size`` times with a NumPy generator: for experiments, never to publish.
 
@@ -89,7 +89,7 @@ class Draw(ABC):
         return chosen
 
     def _simulate_rounds(
-        self, exponents: Values, block: Indices, rng: np.random.Generator
+        self, exponents: Values, block: Indices, rng: "np.random.Generator"
     ) -> None:
         """Draw each row of a block by fresh noise in every round: O(n k) for a row."""
         left = np.repeat(exponents[None, :], len(block), axis=0)

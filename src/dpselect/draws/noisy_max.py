@@ -83,11 +83,11 @@ class Exponential(_NoisyMax):
         """Return ``y - 1 - ln y``, ``y = ε/(e^ε - 1)``."""
         return bounded_range_rho(epsilon)
 
-    def noise(self, shape: tuple[int, int], rng: np.random.Generator) -> Values:
+    def noise(self, shape: tuple[int, int], rng: "np.random.Generator") -> Values:
         return -np.log(rng.standard_exponential(shape))
 
     def _simulate_rounds(
-        self, exponents: Values, block: Indices, rng: np.random.Generator
+        self, exponents: Values, block: Indices, rng: "np.random.Generator"
     ) -> None:
         k = block.shape[1]
         noisy = exponents + self.noise((len(block), exponents.size), rng)
@@ -117,7 +117,7 @@ class PermuteAndFlip(_NoisyMax):
         """Return the least rho, that of two candidates (Theorem 6 of ``docs/report``)."""
         return permute_and_flip_rho(epsilon)
 
-    def noise(self, shape: tuple[int, int], rng: np.random.Generator) -> Values:
+    def noise(self, shape: tuple[int, int], rng: "np.random.Generator") -> Values:
         return rng.standard_exponential(shape)
 
 
@@ -148,7 +148,7 @@ class LaplaceNoisyMax(_NoisyMax):
         # Beyond 10^12 the rho of any epsilon-DP draw, which is at most epsilon, is less.
         return min(laplace_rho(epsilon * (1 + epsilon / (16 * STEPS_PER_UNIT**2))), epsilon)
 
-    def noise(self, shape: tuple[int, int], rng: np.random.Generator) -> Values:
+    def noise(self, shape: tuple[int, int], rng: "np.random.Generator") -> Values:
         return rng.laplace(size=shape)
 
 

@@ -98,7 +98,7 @@ class DiscreteLaplace:
         """
         return noisy_counts.discrete_laplace(counts, self.scale, **asked)
 
-    def simulated(self, size: int, rng: np.random.Generator) -> Indices:
+    def simulated(self, size: int, rng: "np.random.Generator") -> Indices:
         """Return noise from a generator of NumPy: for experiments."""
         stop = -expm1(-1 / self.scale)
         return rng.geometric(stop, size) - rng.geometric(stop, size)
@@ -178,7 +178,7 @@ class DiscreteGaussian:
     def sample(self, counts: Indices, **_: int | None) -> Indices:
         return noisy_counts.discrete_gaussian(counts, self.scale)
 
-    def simulated(self, size: int, rng: np.random.Generator) -> Indices:
+    def simulated(self, size: int, rng: "np.random.Generator") -> Indices:
         if self.fine:
             return np.rint(rng.normal(0, self.scale, size)).astype(np.int64)
         far = self._masses.size // 2

@@ -313,7 +313,7 @@ class NoisySequence(Mechanism):
         return draw
 
     def _simulated(
-        self, objective: Objective, k: int, size: int, rng: np.random.Generator
+        self, objective: Objective, k: int, size: int, rng: "np.random.Generator"
     ) -> Indices:
         noisy, n = self._noisy(objective), len(objective)
         drawn = (noisy.counts + noisy.noise.simulated(n, rng) for _ in range(size))

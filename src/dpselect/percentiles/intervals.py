@@ -172,29 +172,24 @@ def noise_tail(scale: float, part: Fraction, before: int, after: int, units: int
         after: Bins after it.
         units: How much, in units of one over the denominator of the part.
     """
-    low, high, grid = part.denominator - part.numerator, part.numerator, _grid(scale)
+    low, high = part.denominator - part.numerator, part.numerator
     (at, law, _), (other, _, tail) = _law(scale, before), _law(scale, after)
     # What the bins after the cut must have beside those before it.
-    least = np.ceil(units / (high * grid) - (low / high * at + ROUNDING)) - other[0]
+    least = np.ceil((units / high - low / high * at - other[0]) / (at[1] - at[0]) - ROUNDING)
     return min(float(law @ tail[least.clip(0, other.size).astype(np.int64)]), 1.0)
-
-
-def _grid(scale: float) -> int:
-    """Return the multiple that noise on a count is rounded up to."""
-    return max(1, int(scale / STEPS))
 
 
 @lru_cache(maxsize=128)
 def _law(scale: float, bins: int) -> tuple[Values, Values, Values]:
-    """Return multiples that the noise of some bins together is, with law and tail."""
-    grid = _grid(scale)
+    """Return what the noise of some bins is together, on a grid, with law and tail."""
+    grid = max(1, int(scale / STEPS))
     # With one half of the rate as the exponent, the transform of a term is at most 4/3.
     last = ceil(2 * scale / grid * (FAR + bins * log(4 / 3))) + bins
     # A transform of a length with small factors is fast.
     step = 2 ** max(last.bit_length() - 2, 1)
     half = -(-(last + 1) // step) * step
-    at = np.arange(-half, half, dtype=np.float64)
-    upto = np.exp(DiscreteLaplace(scale).log_at_most(at * grid))
+    at = np.arange(-half, half) * float(grid)
+    upto = np.exp(DiscreteLaplace(scale).log_at_most(at))
     term = np.fft.rfft(np.roll(np.diff(upto, prepend=0), half))
     law = np.roll(np.fft.irfft(term**bins), half).clip(min=0)
     # Beyond the last value there is what the transform leaves out.

@@ -46,7 +46,7 @@ GRID: Values = np.linspace(-6, 6, 2_001)
 class Simulated(Draws):
     """Draws from a generator of NumPy: for experiments."""
 
-    def __init__(self, rng: np.random.Generator) -> None:
+    def __init__(self, rng: "np.random.Generator") -> None:
         self.rng = rng
 
     def largest(self, scores: Rows, epsilon: float) -> Indices:

@@ -17,7 +17,6 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import date
-from hashlib import md5
 from importlib import import_module
 from typing import Any, ClassVar, TypeAlias, cast
 from weakref import WeakKeyDictionary, WeakSet
@@ -122,6 +121,8 @@ class Engine:
         """Return the table with the integers of the first digits of hashes of texts."""
 
         def numbers(texts: pl.Series) -> pl.Series:
+            from hashlib import md5  # which loads OpenSSL
+
             each = texts.cast(pl.Binary).to_list()
             digests = b"".join([md5(one, usedforsecurity=False).digest() for one in each])
             hashes = np.frombuffer(digests, dtype=">u8")[::2] >> 64 - 4 * DIGITS

@@ -48,7 +48,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial, reduce
-from hashlib import md5
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -324,9 +323,9 @@ def codes_in(rows: nw.LazyFrame[Any], *columns: str) -> list[Indices]:
     return [held[column].to_numpy() for column in columns]
 
 
-_DIGEST = md5(KEY.encode(), usedforsecurity=False).hexdigest()
-WORDS = int(_DIGEST[:8], 16) % 2**29, int(_DIGEST[8:16], 16) % 2**29
-"""The words of the key."""
+WORDS = 238_387_059, 383_675_375
+"""The words of the key: 32 bits of its MD5 hash and the next 32, modulo ``2**29``. They are
+written out since ``hashlib`` loads OpenSSL."""
 
 
 def _rank(order: Sequence[str]) -> nw.Expr:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import wraps
 from math import prod
 from os import urandom
-from secrets import SystemRandom
+from random import SystemRandom
 from typing import Any, ParamSpec, TypeAlias, TypeVar
 
 import numpy as np
