@@ -27,7 +27,7 @@ from dpselect.tables.groups import listed_groups
 from dpselect.tables.kinds import KeyColumns, Kind, check_parts, checked_names, is_missing
 from dpselect.tables.opening import kinds_of, unreadable
 from dpselect.tables.people import USER, PeopleCap, changes, coded_columns, codes_in, people_cap
-from dpselect.tables.source import files_of
+from dpselect.tables.source import Source
 from dpselect.tables.values import VALUE, as_kinds, as_table, is_listed
 from dpselect.typing import Indices
 
@@ -238,7 +238,7 @@ class PersonKeys:
         """
         asked, cap, rows, source = self.asked, self.asked.cap, self.every, self.source
         if cap is None:
-            if self.group is not None or tables.is_lazy(source) or files_of(source).path:
+            if self.group is not None or tables.is_lazy(source) or Source.of(source).path:
                 return self
             [key] = coded_columns(rows.select(_KEY), source).values()
             every = nw.from_native(pl.LazyFrame({_KEY: key.codes}))
@@ -371,7 +371,7 @@ class PersonKeys:
         polars keeps what it could not group at once until the end: of 10^8 rows with 10^6
         keys 1.2 GB in one pass.
         """
-        source = tables.Source.of(self.source)
+        source = Source.of(self.source)
         if self.asked.cap is not None or source.path is None or source.is_csv:
             return [self.counted.every]
         size = tables.open_table(self.source).lazy().select(nw.len().alias("rows"))

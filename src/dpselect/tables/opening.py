@@ -33,7 +33,7 @@ from dpselect.tables.dialect import no_field
 from dpselect.tables.engine import Engine, Frame, engine_of
 from dpselect.tables.formats import OTHERS, PARQUET, check_clocks, literal
 from dpselect.tables.kinds import Kind, type_name
-from dpselect.tables.source import COMPRESSED, NO_FILES, Source, files_of, is_of, misnamed
+from dpselect.tables.source import COMPRESSED, Source, is_of, misnamed
 from dpselect.tables.text import columns_of
 from dpselect.tables.values import in_polars
 from dpselect.tables.where import filtered
@@ -60,7 +60,8 @@ def open_table(data: object, *, numbers: Collection[str] = ()) -> Frame:
         ColumnError: There is no column that the source names.
         DataError: There is no such file, it cannot be read, or ``data`` is not a table.
     """
-    source, native = files_of(data), data.frame if isinstance(data, Source) else data
+    source = Source.of(data)
+    native = source.frame
     frame = None if source.path is not None else _frame_of(native)
     if source.path is None and frame is None:
         raise DataError(
@@ -96,7 +97,7 @@ def check_columns(
         DataError: As for ``open_table``.
     """
     table = open_table(data, numbers={*numeric} - {*plain})
-    types, source = schema(table, data), files_of(data)
+    types, source = schema(table, data), Source.of(data)
     for column in [*numeric, *plain]:
         if not isinstance(column, str):
             raise ColumnError(f"a column is named by a text, not by a {type(column).__name__}")
@@ -140,7 +141,7 @@ def are_in_header(
     Raises:
         DataError: There is no such file, or its first line is no header.
     """
-    source, columns = files_of(data), [*numeric, *plain]
+    source, columns = Source.of(data), [*numeric, *plain]
     if source.path is None or source.comparisons or source.column_type or source.streamed:
         return False
     files, dialect, form = source.reading()
@@ -190,8 +191,8 @@ def is_table(data: object) -> bool:
     """Return whether data are a path or a frame, not the values themselves."""
     if isinstance(data, np.ndarray | list | tuple):
         return False  # narwhals takes as long to say so as a small release
-    native = data.frame if isinstance(data, Source) else data
-    return files_of(data).path is not None or _frame_of(native) is not None
+    source = Source.of(data)
+    return source.path is not None or _frame_of(source.frame) is not None
 
 
 def is_lazy(data: object) -> bool:
@@ -205,7 +206,7 @@ def _frame_of(native: object) -> Any:  # noqa: ANN401 -- a frame of narwhals
     """Return a frame as it is, None of anything else."""
     frame = replaced(
         lambda: nw.from_native(native, pass_through=True),
-        lambda: misnamed(native) or DataError(f"{NO_FILES} cannot be read"),
+        lambda: misnamed(native) or DataError("the table cannot be read"),
     )
     return frame if isinstance(frame, nw.DataFrame | nw.LazyFrame) else None
 

@@ -15,7 +15,6 @@ from typing import Any
 
 from dpselect import validation
 from dpselect.errors import ColumnError, DataError, ParameterError, no_file, possible
-from dpselect.passes import replaced
 from dpselect.tables.dialect import Dialect
 from dpselect.tables.formats import FORMATS, Format, refusal
 from dpselect.tables.where import Comparison
@@ -44,7 +43,6 @@ class Source(Dialect):
             Public.
 
     Raises:
-        ColumnError: Two columns of the frame have one name.
         ParameterError: There are a path and a frame; a comparison cannot be read; or the
             dialect is none, or that of a frame.
     """
@@ -60,12 +58,6 @@ class Source(Dialect):
             raise validation.one_of_two("path", "frame")
         if self.path is None:
             self.refuse_dialect("a frame")
-        # Of Spark, and of lazy frames of polars, the names are asked for where it is opened.
-        if not is_of(self.frame, "polars", "pyspark"):
-            refusal = DataError("the table cannot be read: its engine refused the query")
-            error = replaced(lambda: misnamed(self.frame), lambda: refusal)
-            if error is not None:
-                raise error
         where = (self.where,) if isinstance(self.where, str) else tuple(self.where)
         object.__setattr__(self, "where", where)
         self.comparisons  # noqa: B018 -- they are read
@@ -245,12 +237,3 @@ def misnamed(native: object) -> ColumnError | None:
         [(name, _)] = names.most_common(1)
         return ColumnError(f"two columns are named {name!r}: give each a name of its own")
     return None
-
-
-NO_FILES = Source()
-"""A frame that states nothing."""
-
-
-def files_of(data: object) -> Source:
-    """Return data as a source, of which the files alone matter: a frame is not looked at."""
-    return Source.of(data) if isinstance(data, str | PathLike | Source) else NO_FILES

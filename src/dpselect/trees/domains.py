@@ -111,7 +111,7 @@ class Categories(_Domain):
     ordered = False
 
     def __post_init__(self) -> None:
-        kept = tuple(map(_plain, validation.listed("values", self.values) or ()))
+        kept = tuple(map(_plain, self.values))
         validation.different("values", kept)
         object.__setattr__(self, "values", kept)
 
