@@ -50,7 +50,8 @@ Pair = tuple[Answers, Answers]
 Draw = Callable[[list[Any], float, int], Answers]
 Sample = Callable[[], Any]
 
-SENSITIVITY = {"first_above": 1.0, "first_above_of_each": 1.0, "top_k_exponential_noise": 2.0}
+SENSITIVITY = {"discrete_laplace": 1.0, "first_above": 1.0}
+SENSITIVITY |= {"largest_of_each": 2.0, "top_k_exponential_noise": 2.0}
 """What a neighbour can change a sampler's inputs by: those of a maximum are twice the scores,
 less the best of them."""
 
@@ -202,7 +203,7 @@ def distance(draw: Draw, small: list[Any], large: list[Any]) -> float:
             "sensitivity",
             metrics.dist_linf,
             None,
-            private=args[0],
+            private=np.asarray(args[0]),
             sensitivity=SENSITIVITY[name.rpartition(".")[2]],
             public=(args[1:], fields),
         )
@@ -293,7 +294,6 @@ def percentiles(people: list[Any], epsilon: float, size: int) -> Answers:
         step=1,
         by="group",
         groups=range(size),
-        assumed_records=2 * size,
         epsilon=epsilon,
         neighbours=NEIGHBOURS,
     )
@@ -322,7 +322,7 @@ def above_threshold(people: list[Any], epsilon: float, size: int) -> Answers:
 
 
 CASES: dict[str, tuple[Draw, list[Any], list[Any]]] = {
-    "Percentiles": (percentiles, [0, 2], [0, 0, 2]),
+    "Percentiles": (percentiles, [1, 2], [0, 1, 2]),
     "AboveThreshold": (above_threshold, ["b"], ["a", "b"]),
     "TopKeys": (top_keys, ["a", "b", "c"], ["a", "a", "b", "c"]),
     "PermuteAndFlip": (permute_and_flip, ["a", "b", "c"], ["a", "a", "b", "c"]),
