@@ -6,7 +6,7 @@ an engine: one grouping by the position among so many candidates at a time, for 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import gcd
 from typing import Any, TypeAlias
@@ -427,7 +427,9 @@ def _counts_there(
         counted = engine_of(some).grouped(["place"], "count")
         part = tables.collect(counted, data, most=(size + 1) * (groups or 1))
         found.append([tables.counts(part[name]) for name in ("place", "count")])
-    counts = counts_at_places(np.hstack(found), size, groups or 1)
+    # To copy a large one takes longer than to sort it.
+    every = [np.hstack(one) if one[1:] else one[0] for one in zip(*found, strict=True)]
+    counts = counts_at_places(every, size, groups or 1)
     # Where each is a cell there is nothing to do.
     return counts if edges.size == size + 1 else counts.in_cells(edges)
 
@@ -471,8 +473,8 @@ def _parts(starts: Values) -> int:
     return parts if are_whole and parts * np.abs(starts).max() < MOST_PARTS else 0
 
 
-def counts_at_places(found: Indices, size: int, groups: int) -> Counts:
-    """Return counts, of so many places in each group, from places and counts, shape ``(2, n)``.
+def counts_at_places(found: Sequence[Indices], size: int, groups: int) -> Counts:
+    """Return counts, of so many places in each group, from places and counts, shape ``(n,)``.
 
     Place -1 is that of missing numbers.
     """
@@ -480,15 +482,19 @@ def counts_at_places(found: Indices, size: int, groups: int) -> Counts:
     bits = int(counts.max(initial=1)).bit_length()
     if places.max(initial=0) < 2 ** (63 - bits):
         # Both as one integer are sorted in a fifth of the time.
-        together = np.sort(places << bits | counts)
-        places, counts = together >> bits, together & (2**bits - 1)
+        together = places << bits
+        together |= counts
+        together.sort()
+        counts = together & (2**bits - 1)
+        places = np.right_shift(together, bits, out=together)
     else:
         order = np.argsort(places)
         places, counts = places[order], counts[order]
     known = int(places.searchsorted(0))
-    group = places[known:] // size
-    missing = int(counts[:known].sum())
-    return Counts(groups, size, group, places[known:] - group * size, counts[known:], missing)
+    missing, places = int(counts[:known].sum()), places[known:]
+    group = places // size
+    places -= group * size
+    return Counts(groups, size, group, places, counts[known:], missing)
 
 
 def passes(points: Values | Range) -> int:

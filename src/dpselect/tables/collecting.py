@@ -57,7 +57,7 @@ def _column(series: pl.Series) -> Column:
 def counts(column: Column) -> Indices:
     """Return counts as integers; the sum over no rows is null in SQL and counts as 0."""
     if column.dtype != object:
-        return column.astype(np.int64)
+        return column.astype(np.int64, copy=False)
     return np.array([0 if count is None else count for count in column], dtype=np.int64)
 
 
