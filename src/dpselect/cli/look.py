@@ -12,7 +12,6 @@ import shlex
 from collections import Counter
 from contextlib import suppress
 from dataclasses import replace
-from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -112,15 +111,15 @@ def look(file: str, **dialect: Any) -> None:
     has_words = pl.first().str.contains(r"\S  +\S|\S +\S+ +\S").mean() >= 0.9
     is_aligned = form.reads_lines and rows.width == 1 and rows.select(has_words).item()
     # Python has no years beyond 9999.
-    head = rows.head(LINES).with_columns(pl.selectors.temporal().cast(pl.String))
-    shown = replaced(head.rows, lambda: unreadable(found))
+    written = rows.head(LINES).with_columns(pl.selectors.temporal().cast(pl.String)).rows
+    first = replaced(written, lambda: unreadable(found))
     facts = {
         "not private": "this shows records; it is for who may read the file",
         "format": form.name,
         "options": " \\\n".join(_words(*one) for one in stated.items()) or "none",
         "blanks": ALIGNED if is_aligned else None,
         "columns": "\n".join(kinds),
-        "first rows": "\n".join(" | ".join(map(str, row)) for row in shown),
+        "first rows": "\n".join(" | ".join(map(str, row)) for row in first),
     }
     output.print_facts(facts, whole="options")
 
@@ -187,18 +186,17 @@ def _fitting(source: Source) -> Source:
     usual = replace(source, separator=None, quote=None).reading()[1]
     separators = source.separator or dict.fromkeys([str(usual.separator), *",;\t|"])
     marks = [source.quote] if source.quote else dict.fromkeys([str(usual.quote), "none", '"'])
-    fits = {one: _agreement(plain, *one) for one in product(separators, marks)}
-    separator, _ = max(fits, key=lambda one: fits[one])
-    quote = max(marks, key=lambda one: fits[separator, one][0])
+    quotes = {
+        one: max(marks, key=lambda mark: _agreement(plain, one, mark)[0]) for one in separators
+    }
+    fits = {one: _agreement(plain, one, mark) for one, mark in quotes.items()}
+    separator = max(fits, key=lambda one: (fits[one][1] > 1, *fits[one]))
+    quote, width = quotes[separator], fits[separator][1]
     # The first of the names may begin as a comment does.
     notes = comment if source.comment else (f"{comment} ", comment * 2)
-    fields = (next(iter(_split([one], separator, quote)), []) for one in lines)
-    records = [
-        [] if line.startswith(notes) else one for one, line in zip(fields, lines, strict=True)
-    ]
-    first = next(
-        (place for place, one in enumerate(records) if len(one) == fits[separator, quote][1]), 0
-    )
+    own = [[] if one.startswith(notes) else _split([one], separator, quote) for one in lines]
+    records = [one[0] if one else [] for one in own]
+    first = next((place for place, one in enumerate(records) if len(one) == width), 0)
     first, names = _names(records, first, source)
     is_name = not names and not source.comment and any(marked[first : first + 1])
     has_notes = not is_name and (any(marked[first:]) or (first > 0 and all(marked[:first])))
@@ -235,19 +233,20 @@ def _names(
 
     if not records or source.header is not True:
         return first, ()
+    fields, end = records[first], first + 1
     if first and records[first - 1] and is_text(first - 1) and not is_text(first):
-        missing = len(records[first]) - len(records[first - 1])
-        if missing == 1:
-            return first, ["column_1", *records[first - 1]]
+        missing = len(fields) - len(records[first - 1])
         if missing < 0:
-            return first - 1, ()
-    places = _by_place(len(records[first]))
-    names = [one.strip().replace(",", " ") or places[at] for at, one in enumerate(records[first])]
-    if len({*names}) == len(names) or not is_text(first):
+            fields, first, end = records[first - 1], first - 1, first
+        if missing == 1:
+            fields, end = ["", *records[first - 1]], first
+    places = _by_place(len(fields))
+    names = [one.strip().replace(",", " ") or places[at] for at, one in enumerate(fields)]
+    if end > first and (len({*names}) == len(names) or not is_text(first)):
         return first, places if len({*names}) < len(names) else ()
     for place, one in enumerate(names):
         names[place] += f"_{place + 1}" * (one in names[:place])
-    return first + 1, names
+    return end, names
 
 
 def _by_place(width: int) -> list[str]:
@@ -273,11 +272,11 @@ def _split(lines: list[str], separator: str, quote: str) -> list[list[str]]:
 
 
 def _agreement(lines: list[str], separator: str, quote: str) -> tuple[float, int]:
-    """Return which share of lines has the most common number of fields, if it is above one."""
+    """Return which share of lines has the most common number of fields, and this."""
     widths = Counter(map(len, _split(lines, separator, quote))) or Counter([0])
     width, rows = widths.most_common(1)[0]
     # Some odd lines don't speak against the usual marks.
-    return (round(rows / widths.total(), 2) if width > 1 else 0.0), width
+    return round(rows / widths.total(), 2), width
 
 
 def _types(rows: Any, dialect: Dialect) -> dict[str, tuple[str, dict[str, Any]]]:

@@ -63,7 +63,7 @@ class Format:
             return CONTRADICTION
         return (
             f"it must be {self.name} that is complete, of columns with different names and of "
-            "types that polars has"
+            f"types that polars has{' (`engine`=duckdb has others)' * (self.scan is _parquet)}"
         )
 
 
