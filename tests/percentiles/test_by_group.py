@@ -74,18 +74,26 @@ def test_draws_of_rows_follow_the_law_of_one(scores, few, at_once, monkeypatch):
     assert agrees(drawn, law)
 
 
-@pytest.mark.parametrize("p", [(50.0,), (90.0,), (50.0, 90.0, 99.0), (25.0, 50.0, 75.0)])
+FEW_OR_MANY = [(50.0,), (90.0,), (50.0, 90.0, 99.0), (25.0, 50.0, 75.0)]
+
+
+@pytest.mark.parametrize(
+    ("p", "last"), [*((p, 365) for p in FEW_OR_MANY), ((10.0, 50.0, 90.0), 10_000)]
+)
 @pytest.mark.parametrize("epsilon", [0.1, 1.0])
-def test_values_that_are_noise_are_called_so_and_others_are_not(p, epsilon):
+def test_values_that_are_noise_are_called_so_and_others_are_not(p, last, epsilon):
     """A value is near within half of the records beyond: in few releases noise, in most not.
 
     Fewer than 200 rows by epsilon are not told from none.
     """
-    points, times = np.arange(366.0), 100
-    query = dp.Percentiles(p=p, upper=365, step=1, epsilon=epsilon, neighbours=ADDED)
+    points, times = np.arange(last + 1.0), 100
+    query = dp.Percentiles(p=p, upper=last, step=1, epsilon=epsilon, neighbours=ADDED)
     method = query.design().method
-    for rows in (20, 200, 700, 2000, 5000):
-        values = np.ceil(np.random.default_rng(rows).lognormal(1.2, 1, rows))
+    for rows in (20, 50, 200, 700, 2000, 5000):
+        rng = np.random.default_rng(rows)
+        values = np.ceil(
+            rng.lognormal(1.2, 1, rows) if last < 500 else rng.uniform(0, last, rows)
+        )
         by = Simulated(np.random.default_rng(1))
         ranks = counts_of(values, points).some(np.zeros(times, dtype=int))
         noisy = by.laplace(ranks.numbers, method.scale)

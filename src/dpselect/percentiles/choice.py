@@ -48,7 +48,8 @@ Each of the steps is private whatever was drawn before, so their epsilons add up
 
 *Too few rows.* The noisy number says which values are noise: all, where an empty group has as
 many with probability ``EMPTY``; else those with less than ``USABLE`` scales of noise beyond
-them, or, in a range in which no value was drawn first, with as few as are not quiet. It is a
+them, or, in a range in which no value was drawn first, with as few as are not quiet. In a
+listed range that is not narrow so are those of AboveThreshold, where it is not quiet. It is a
 function of what was released.
 
 ``benchmarks/percentiles_default.py`` compares the choice with each method.
@@ -190,13 +191,18 @@ class AfterCount(methods.Asked[Values | Range]):
         """Return which percentiles of so many records, by the noisy number, are no noise."""
         if number < self.scale * log(1 / (2 * EMPTY)):
             return [False for _ in self.percents]
-        method, scales = self.of_size(int(size_of(number))), USABLE
-        if isinstance(method, Around) and not method.first:
-            scales = QUIET + log(len(self.points))
+        method, values = self.of_size(int(size_of(number))), len(self.points)
         inner = method.inner if isinstance(method, Around) else method
-        shares = len(inner.singles) if isinstance(inner, methods.OneByOne) else 1
-        least = scales * self.records.changed * shares / self.left
-        return [(min(p, 100 - p) or p) / 100 * number >= least for p in self.percents]
+        singles = inner.singles if isinstance(inner, methods.OneByOne) else (inner,)
+        least, lost = USABLE, set[float]()
+        if isinstance(method, Around) and not method.first:
+            least = QUIET + log(values)
+        elif inner is method and values > NARROW:
+            alone = [one for one in singles if isinstance(one, ByThreshold)]
+            lost = {one.p for one in alone if not _is_quiet(one, number, values)}
+        least *= self.records.changed * len(singles) / self.left
+        beyond = {p: (min(p, 100 - p) or p) / 100 * number for p in self.percents}
+        return [p not in lost and few >= least for p, few in beyond.items()]
 
     def draw(
         self, counts: Counts, records: Indices, by: methods.Draws = methods.EXACT
@@ -300,8 +306,7 @@ class Choice(methods.Asked[Values]):
 
     def _finds(self, by: ByThreshold) -> bool:
         """Return whether AboveThreshold is quiet: it passes no records by."""
-        noise = by.records_per_noise(float(by.share) * self.assumed)
-        return noise >= QUIET + log(self.values)
+        return _is_quiet(by, self.assumed, self.values)
 
     def _by_threshold(self, p: float, epsilon: float, *, upwards: bool) -> ByThreshold:
         """Return AboveThreshold; the largest record is sought upwards alone."""
@@ -373,6 +378,10 @@ class Around(methods.Asked[Range], methods.Method):
             scores = RankScores(held, p=p, points=self.points, bound=bound, drawn=ends)
             at[:, i] = by.largest(scores, self.last * self.epsilon / len(self.percents))
         return np.asarray(self.points[np.sort(at)])
+
+
+def _is_quiet(by: ByThreshold, records: float, values: int) -> bool:
+    return by.records_per_noise(float(by.share) * records) >= QUIET + log(values)
 
 
 def size_of(records: int | Indices) -> Indices:
