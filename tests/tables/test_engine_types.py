@@ -5,6 +5,7 @@ docs/reference/tables.md shows the table; here it is measured.
 
 import re
 import tempfile
+from contextlib import suppress
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from functools import cache
@@ -158,6 +159,9 @@ def expected_numbers(kind):
     return [*below, *upto, len(there), len(values) - len(there)]
 
 
+COUNTS = {"keys": keys, "candidates": candidates, "persons": people, "numbers": numbers}
+
+
 def answer(engine, kind):
     """Return what a type is in an engine: keys, numbers, both, refused or not there."""
     try:
@@ -170,26 +174,13 @@ def answer(engine, kind):
     if data is None:
         return "none"
     found = []
-    for what, count in (
-        ("keys", keys),
-        ("candidates", candidates),
-        ("persons", people),
-        ("numbers", numbers),
-    ):
-        try:
-            counted = count(data)
-        except (ColumnError, DataError):
-            continue
-        assert counted == (expected_numbers(kind) if what == "numbers" else expected(kind)), (
-            what
-        )
-        found.append(what)
+    for what, count in COUNTS.items():
+        with suppress(ColumnError, DataError):
+            right = expected_numbers if what == "numbers" else expected
+            assert count(data) == right(kind), what
+            found.append(what)
     cell = ", ".join(found) or "refused"
     return cell.replace("keys, candidates, persons", "keys")
-
-
-def measured(engine):
-    return {kind: answer(engine, kind) for kind in EVERY}
 
 
 def stated():
@@ -212,7 +203,8 @@ def stated():
 )
 def test_every_type_has_the_same_counts_or_is_refused(engine):
     expected = {kind: cells[engine] for kind, cells in stated().items()}
-    assert measured(engine) == expected | (OF_JAVA if JAVA and engine == "Spark" else {})
+    measured = {kind: answer(engine, kind) for kind in EVERY}
+    assert measured == expected | (OF_JAVA if JAVA and engine == "Spark" else {})
 
 
 def test_a_collation_decides_no_comparison():

@@ -29,20 +29,15 @@ from support.ranks import ranks_in
 
 CANDIDATES = np.array([0.0, 2.0, 4.0, 50.0])
 SCHEMA = Schema.of({name: Bins(0, 4, bins=4) for name in "xy"}, ["a", "b"], "xy")
-ROWS = pl.DataFrame(
-    {
-        "x": [nan] * 40 + [1.0, 1.5, 2.0, 2.5, 3.0] * 20,
-        "who": range(140),
-        "ward": ["a", "b"] * 70,
-    }
-).with_columns(y=pl.col("x"))
-ROW = {"x": 99.0, "y": nan, "who": 0, "ward": "a"}
-TABLES = {"x": ROWS, "x'": pl.concat([ROWS, pl.DataFrame(ROW).select(ROWS.columns)])}
-CONSTANT = pl.DataFrame({"x": [nan] * 60 + [1.0], "who": range(61), "ward": ["a"] * 61})
+NUMBERS = [nan] * 40 + [1.0, 1.5, 2.0, 2.5, 3.0] * 20
+ROWS = [(x, x, who, "ab"[who % 2]) for who, x in enumerate(NUMBERS)]
+CONSTANT = [(x, x, who, "a") for who, x in enumerate([nan] * 60 + [1.0])]
 """Numbers of which an engine may know that all are one."""
-CONSTANTS = {
-    "z": CONSTANT.with_columns(y=pl.col("x")),
-    "z'": pl.concat([CONSTANT, CONSTANT[-1:].with_columns(x=3.0)]).with_columns(y=pl.col("x")),
+EVERY = {"x": ROWS, "x'": [*ROWS, (99.0, nan, 0, "a")]}
+EVERY |= {"z": CONSTANT, "z'": [*CONSTANT, (3.0, 3.0, 60, "a")]}
+EVERY = {
+    name: pl.DataFrame(rows, ["x", "y", "who", "ward"], orient="row")
+    for name, rows in EVERY.items()
 }
 
 
@@ -67,16 +62,13 @@ COUNTS = {
     "records of a tree": lambda data: np.concatenate(
         EngineCounts(data, "ward", SCHEMA, None, 10**6).tables(0, 1)[0]
     ),
-    **{
-        where: lambda data, where=where: [
-            tables.count_records(tables.Source(frame=data, where=[where]))
-        ]
-        for where in ("x >= 0", "x < 5", "x != 77")
-    },
 }
-
-
-EVERY = {**TABLES, **CONSTANTS}
+COUNTS |= {
+    where: lambda data, where=where: [
+        tables.count_records(tables.Source(frame=data, where=[where]))
+    ]
+    for where in ("x >= 0", "x < 5", "x != 77")
+}
 
 
 @cache
@@ -115,7 +107,7 @@ def test_statistics_of_a_file_change_no_count(engine, statistics, name):
 def test_sail_reads_no_table_that_may_have_been_looked_at():
     """A view keeps the statistics that were asked for before, and a Delta table its own."""
     path = _folder() / "view.parquet"
-    CONSTANTS["z"].write_parquet(path)
+    EVERY["z"].write_parquet(path)
     spark().read.parquet(str(path)).createOrReplaceTempView("looked_at")
     view = spark().table("looked_at")
     managed = str(_folder() / "managed")
