@@ -9,10 +9,7 @@ import pytest
 
 from dpselect import tables
 from dpselect.errors import DataError, ParameterError
-from dpselect.tables.collecting import (
-    sum_in_blocks,
-    with_codes,
-)
+from dpselect.tables.collecting import sum_in_blocks, with_codes
 from dpselect.tables.engine import engine_of
 from support.engines import every_engine, held_by
 

@@ -38,9 +38,8 @@ def folder(tmp_path, monkeypatch):
 
 
 def rows_of(path, engine):
-    return dp.tables.count_records(
-        held(path, engine, master=master()[1] if engine == "spark" and master() else None)
-    )
+    options = {"master": master()[1]} if engine == "spark" and master() else {}
+    return dp.tables.count_records(held(path, engine, **options))
 
 
 @pytest.mark.parametrize("engine", ["memory", "polars", "duckdb", SPARK])
@@ -101,9 +100,7 @@ def test_duckdb_reads_parquet_and_its_own_tables(database, name, where, median):
 @pytest.mark.parametrize(
     "name",
     [
-        "absent.parquet",
-        "absent.duckdb::a",
-        "clinic.duckdb::absent",
+        *("absent.parquet", "absent.duckdb::a", "clinic.duckdb::absent"),
         "stays.csv::a",
         "stays.csv",
     ],

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
+from functools import partial
 from itertools import product
 
 import duckdb
@@ -18,6 +19,8 @@ from support.engines import held_by
 from support.odd_input import TEXT, observed
 
 AR = {"epsilon": 50.0, "neighbours": "add-remove"}
+ENDS = {"lower": date(1960, 1, 1), "upper": date(1980, 1, 1), "step": timedelta(1)}
+DAYS = dp.Percentiles(p=50, **ENDS, **AR)
 INVALID = pa.array([b"a"] * 60 + [b"\xff"])
 
 
@@ -37,8 +40,7 @@ def test_the_categories_of_an_enum_are_in_no_message():
     made = pl.DataFrame({"f": pl.Series([TEXT], dtype=pl.Enum(["a", TEXT])), "g": [1]})
     record = dp.PercentileRecord(column="f", p=50, upper=9, epsilon=1.0)
     nodes = {"nodes": 9, "source": "f", "target": "g", "k": 1, "metric": "degree"}
-    ends = {"lower": date(2020, 1, 1), "upper": date(2020, 1, 9), "step": timedelta(1)}
-    days = dp.Percentiles(column="f", p=50, **ends, **AR)
+    days = replace(DAYS, column="f")
     for query in (record, days, dp.TopNodes(**nodes, epsilon=1.0)):
         for data in (made, made.lazy(), made.with_columns(pl.struct("f").alias("f"))):
             with observed() as seen:
@@ -78,10 +80,7 @@ def test_nanoseconds_in_a_zone_are_read_in_duckdb():
 
 @pytest.mark.parametrize("kind", [pd.Timestamp, np.datetime64])
 def test_times_among_objects_are_days_where_days_are_asked_for(kind):
-    ends = {"lower": date(1960, 1, 1), "upper": date(1980, 1, 1), "step": timedelta(1)}
-    days = dp.Percentiles(p=50, **ends, **AR)
-
-    assert days.release([kind(TIMES[1]), pd.NaT] * 50).answer == (TIMES[1].date(),)
+    assert DAYS.release([kind(TIMES[1]), pd.NaT] * 50).answer == (TIMES[1].date(),)
 
 
 @pytest.mark.parametrize("odd", [pd.NaT, np.datetime64("NaT"), float("nan"), None, 10**30])
@@ -138,13 +137,11 @@ def test_where_reads_objects_one_by_one(where, at):
 
 # Frames as they are given: names of columns.
 
-MEDIAN = {"p": 50, "upper": 9, "step": 1, "epsilon": 900.0, "neighbours": "add-remove"}
+SURE = {"epsilon": 900.0, "neighbours": "add-remove"}
+MEDIAN = {"p": 50, "upper": 9, "step": 1, **SURE}
 
 
-def on_spark(frame):
-    return held_by("spark", frame)
-
-
+on_spark = partial(held_by, "spark")
 HOLD = [pl.DataFrame.clone, pl.DataFrame.lazy, pl.DataFrame.to_pandas, pl.DataFrame.to_arrow]
 
 
@@ -163,10 +160,8 @@ def test_columns_of_pandas_may_be_named_by_numbers(hold):
 
     assert dp.Keys(column="0", delta=1e-6, **AR).release(data).answer == ("x",)
     assert dp.Keys(delta=1e-6, **AR).release(data[0]).answer == ("x",)
-    assert (
-        dp.Percentiles(column="1", p=50, candidates=[1, 1.5], **AR).release(data).candidate
-        == 1.5
-    )
+    median = dp.Percentiles(column="1", p=50, candidates=[1, 1.5], **AR)
+    assert median.release(data).candidate == 1.5
 
 
 UNUSUAL = [pa.string_view(), pa.binary_view(), pa.run_end_encoded(pa.int32(), pa.int64())]
@@ -206,7 +201,7 @@ SEVENS = pa.array([7, 8, 7, None, 7]).dictionary_encode()
     ids=["pandas", "arrow"],
 )
 def test_categories_that_are_no_texts_are_values_of_their_type(data):
-    top = dp.TopKeys(column="n", k=1, candidates=[7, 8], epsilon=900.0, neighbours="add-remove")
+    top = dp.TopKeys(column="n", k=1, candidates=[7, 8], **SURE)
 
     assert dp.Percentiles(column="n", **MEDIAN).release(data).answer == (7,)
     assert top.release(data).answer == (7,)
@@ -217,8 +212,7 @@ def test_categories_that_are_no_texts_are_values_of_their_type(data):
 
 def keys(data, **asked):
     """Return the release of everything that has a key; surely, with so much epsilon."""
-    sure = {"epsilon": 2000.0, "delta": 1e-9, "neighbours": "add-remove"}
-    return dp.Keys(**sure, **asked).release(data)
+    return dp.Keys(delta=1e-9, **asked, **SURE | {"epsilon": 2000.0}).release(data)
 
 
 def test_days_that_python_does_not_have_are_missing():
@@ -244,7 +238,7 @@ def test_integers_as_text_are_digits(text):
 def test_values_that_an_array_masks_are_missing(kind, values):
     """They were read: a mask is no part of what NumPy makes of it."""
     held = np.ma.array(np.array([1] * 60 + [9] * 180).astype(kind), mask=[0] * 60 + [1] * 180)
-    median = dp.Percentiles(p=50, candidates=values, epsilon=900.0, neighbours="add-remove")
+    median = dp.Percentiles(p=50, candidates=values, **SURE)
 
     assert median.release(held).answer == (values[0],)
     if kind == "i8":

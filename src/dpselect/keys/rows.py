@@ -143,7 +143,8 @@ class KeyRows:
             ParameterError: A candidate or group is not of the column's kind.
         """
         table, kinds = _opened(data, self)
-        keys = KeyColumns.of(self.columns or (VALUE,), kinds, missing=self.missing)
+        names = self.columns or (VALUE,)
+        keys = KeyColumns(names, tuple(map(kinds.__getitem__, names)), self.missing)
         types = table.collect_schema()
         # Categories have codes.
         as_it_is = not keys.encoded and types[keys.names[0]] == nw.Categorical
@@ -152,7 +153,7 @@ class KeyRows:
             taken[USER] = self.cap.persons(types)
         group = None
         if self.by:
-            group = KeyColumns.of(self.by, kinds, missing=self.missing)
+            group = KeyColumns(self.by, tuple(map(kinds.__getitem__, self.by)), self.missing)
             taken[_GROUP] = group.expression(types)
         rows = table.select(**taken).drop_nulls()
         if self.candidates is not None:

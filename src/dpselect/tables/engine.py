@@ -15,7 +15,7 @@ import logging
 import re
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from datetime import date
 from importlib import import_module
 from typing import Any, ClassVar, TypeAlias, cast
@@ -391,18 +391,13 @@ class Spark(Remote):
             return
         context = self.native.sparkSession.sparkContext
         root = context._jvm.org.apache.logging.log4j.LogManager.getRootLogger()  # noqa: SLF001
-        level = root.getLevel().toString()
-        loggers = [logging.getLogger(name) for name in LOGGERS]
-        before = [logger.disabled for logger in loggers]
-        context.setLogLevel("OFF")
-        for logger in loggers:
-            logger.disabled = True
-        try:
+        with ExitStack() as restored:
+            restored.callback(context.setLogLevel, root.getLevel().toString())
+            context.setLogLevel("OFF")
+            for logger in map(logging.getLogger, LOGGERS):
+                restored.callback(setattr, logger, "disabled", logger.disabled)
+                logger.disabled = True
             yield
-        finally:
-            context.setLogLevel(level)
-            for logger, disabled in zip(loggers, before, strict=True):
-                logger.disabled = disabled
 
     @contextmanager
     def cached(self) -> Iterator[Any]:

@@ -165,13 +165,6 @@ class KeyColumns:
     kinds: tuple[Kind, ...]
     missing: bool = False
 
-    @classmethod
-    def of(
-        cls, names: Sequence[str], kinds: Mapping[str, Kind], *, missing: bool = False
-    ) -> KeyColumns:
-        """Return the columns of some names, of a table whose columns are of some kinds."""
-        return cls(tuple(names), tuple(kinds[name] for name in names), missing)
-
     @property
     def encoded(self) -> bool:
         """Whether keys are written as encoded text."""
