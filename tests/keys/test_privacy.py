@@ -1,5 +1,6 @@
 """All databases of at most 5 people and 4 keys: the exact delta of every release."""
 
+from fractions import Fraction
 from itertools import product
 
 import numpy as np
@@ -164,7 +165,9 @@ def test_composition_is_that_of_products_of_randomised_responses():
 
 @pytest.mark.parametrize("changed", [1, 50])
 def test_gaussian_noise_has_the_part_of_delta_with_the_least_threshold(changed):
-    least = GaussianSelection(1.0, 1e-6, changed).noise.threshold
+    noise = GaussianSelection(1.0, 1e-6, changed).noise
+    least, rho = noise.threshold, zcdp.rho_for(1.0, noise.price.delta)
+    assert 2 * Fraction(rho) * Fraction(noise.scale) ** 2 >= changed
     for part in (0.05, 0.2, 0.5, 0.8, 0.95):
         sigma = np.sqrt(changed / (2 * zcdp.rho_for(1.0, part * 1e-6)))
         each = -np.expm1(np.log1p(-(1 - part) * 1e-6) / changed)

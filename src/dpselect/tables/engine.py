@@ -335,8 +335,9 @@ class Spark(Remote):
     )
     refusal = (
         "Spark stopped the query, as it does for a file that is incomplete, not of the types "
-        "it declares or not where its executors look for it, and when executors or its server "
-        "are lost; their logs say which"
+        "it declares or not where its executors look for it, for more rows than "
+        "spark.driver.maxResultSize holds, and when executors or its server are lost; their "
+        "logs say which"
     )
 
     def __init__(self, table: Any) -> None:  # noqa: ANN401 -- a frame of narwhals
