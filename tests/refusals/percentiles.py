@@ -139,5 +139,5 @@ ROWS = [
     refusing(Range, 1, 1)("upper", step=0.1),
     refusing(Range, 0, nan)("upper", step=1),
     ONLY_RANGE("step", step=0),
-    ONLY_RANGE("is too small", step=1e-16),
+    ONLY_RANGE("more than", step=1e-16),
 ]

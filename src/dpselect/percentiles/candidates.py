@@ -157,9 +157,8 @@ class Range:
         self._first, self._each = [over * (parts // under) for over, under in (low, each)]
         self._last = (end[0] * parts - self._first * end[1]) // (self._each * end[1])
         if not 0 < self._last < MOST:
-            small = "large" if self._last < MOST else "small"
             raise ParameterError(
-                f"a range has from 2 to 2**52 candidates: `step`={step!r} is too {small}"
+                f"`step`={step!r} makes less than 2 candidates, or more than 2**52"
             )
         self.lower, self.upper, self.step, self._parts = first, last, step, parts
         if (far := self.unclear(np.float64)) is not None:

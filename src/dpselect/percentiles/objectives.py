@@ -181,7 +181,6 @@ class RankScores:
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Values:  # noqa: ANN401 -- NumPy's
         """Return all scores."""
-        del dtype, copy
         row, place = np.indices(self.shape).reshape(2, -1)
         return self.at(row, place).reshape(self.shape)
 

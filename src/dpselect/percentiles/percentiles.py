@@ -300,9 +300,8 @@ class PercentilesDesign(Design[PercentileRelease]):
         self.method.records.check(data, self.points)
 
     def prepare(self, data: object) -> Callable[[Plan], PercentileRelease]:
-        records = self.method.records
-        counted, rows = records.counted(data, self.points), None
-        if records.are_public:
+        counted, rows = self.method.records.counted(data, self.points), validation.EXACT
+        if self.method.records.are_public:
             rows = int(counted.numbers[0]) + counted.missing
         return lambda plan: self.released(self.answers(counted, rows), plan)
 
@@ -331,14 +330,12 @@ class PercentilesDesign(Design[PercentileRelease]):
         ends = [one.ends() for one in answers if one.ends is not None]
         return replace(drawn, interval=tuple(self.in_units(two) for one in ends for two in one))
 
-    def answers(self, counted: reading.Counts, rows: int | None = None) -> list[Drawn]:
+    def answers(self, counted: reading.Counts, rows: int = validation.EXACT) -> list[Drawn]:
         """Draw the values of each group; of all rows, where their number is public."""
         answers: list[Drawn] = []
         for part in counted.parts(RANKED_AT_ONCE // min(len(self.points), MOST_LISTED)):
-            noisy = EXACT.laplace(part.numbers, self.method.scale)
-            if rows is not None:
-                # Of so many records there are no more numbers, whatever the noise says.
-                noisy = noisy.clip(max=rows)
+            # Of so many rows there are no more numbers, whatever the noise says.
+            noisy = EXACT.laplace(part.numbers, self.method.scale).clip(max=rows)
             values = self.method.draw(part, noisy)
             listed: Any = [*map(tuple, values.tolist())]
             ends: Any = repeat(None)
@@ -384,7 +381,7 @@ class GroupedPercentiles(GroupedDesign[PercentileRelease, Drawn]):
         rows = self.grouping.rows(data, {reading.NUMBER: column}, groups)
         kind = reading.checked_type(tables.declared_float(data, column), column, points)
         counts = reading.counts_of_groups(rows, points, data, len(groups), kind)
-        by, most = self.grouping, None
+        by, most = self.grouping, validation.EXACT
         if by.neighbours is Neighbours.SUBSTITUTE and by.cap is None:
             most = tables.count_records(data, numeric=[column])
         return lambda: self.each.answers(counts, most)

@@ -29,12 +29,15 @@ from dpselect.writing import digits, lines
 MOST_RECORDS = 100_000
 """Assumed records, at most: of more the error in ranks is the same, in units no larger."""
 
-DENSE = 2**12
+DENSE = 2**10
 """Candidates near the best one that are simulated, about."""
 
 RELEASES, LARGER = 40, 2
 """Simulated releases of each shape. The error that so many of them reach is the stated one:
 that of another release is larger with probability 2/41."""
+
+NEAR, LUMP = 512, 64
+"""Records around a percentile that are simulated one by one, and others that are as one."""
 
 AT_ONCE = 2**19
 """Candidates of releases that are simulated together, about."""
@@ -142,11 +145,7 @@ def expected(query: Any, numbers: Iterable[int]) -> str | None:  # noqa: ANN401 
         columns[f"{one:,} rows"] = [_in_words(design, far) for far in both.T]
     around = "" if design.intervals is None else " (in brackets the width of the interval)"
     said = f"95 % bounds{around}{each}, for shapes {', '.join(shapes(1))}"
-    if len(columns) > 2:
-        return "\n".join([*lines(columns), said])
-    [percents, [*errors]] = columns.values()
-    listed = ", ".join(f"p{p} {far}" for p, far in zip(percents, errors, strict=True))
-    return f"{listed} for {list(columns)[1]}: {said}"
+    return "\n".join([*lines(columns), said])
 
 
 def _in_words(design: Any, far: Values) -> str:  # noqa: ANN401 -- a design
@@ -194,11 +193,15 @@ def predicted(design: Any, counted: Counts) -> Values:  # noqa: ANN401 -- a desi
     most = AT_ONCE * counted.groups // (RELEASES * counted.place.size)
     for some in counted.parts(max(most, 1)):
         by = Simulated(np.random.default_rng(0))
-        copies = some.some(np.repeat(np.arange(some.groups), RELEASES))
-        noisy = by.laplace(copies.numbers, design.method.scale)
-        drawn = design.method.draw(copies, noisy, by).reshape(some.groups, RELEASES, -1)
         sums, at = some.held.cumsum(), percents / 100 * (some.numbers[:, None] - 1)
         at += (some.numbers.cumsum() - some.numbers)[:, None]
+        is_near = np.abs(sums[:, None] - at[some.group]).min(axis=1) < NEAR
+        lumps = np.where(is_near, sums, sums // LUMP * LUMP) + some.group * MOST_RECORDS
+        lumps = np.maximum.accumulate(lumps)
+        lumped = some.moved(some.place[lumps.searchsorted(lumps)])
+        copies = lumped.some(np.repeat(np.arange(some.groups), RELEASES))
+        noisy = by.laplace(copies.numbers, design.method.scale)
+        drawn = design.method.draw(copies, noisy, by).reshape(some.groups, RELEASES, -1)
         places = (
             sums.searchsorted(end(at), side="right") for end in (np.floor, np.ceil, np.rint)
         )

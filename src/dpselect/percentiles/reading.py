@@ -387,7 +387,7 @@ def _counts_here(rows: nw.LazyFrame[Any], starts: Values, data: object, groups: 
 
     engine_of(placed).each(add, lambda: unreadable(data))
     found = _with_more(runs, parts).to_numpy().T
-    return counts_at_places(found, starts.size + 1, groups)
+    return counts_at_places([*found], starts.size + 1, groups)
 
 
 def _with_more(runs: pl.DataFrame, parts: list[pl.Series]) -> pl.DataFrame:
