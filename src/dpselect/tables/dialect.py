@@ -40,7 +40,6 @@ WRITTEN: dict[str, tuple[str, str]] = {
 MOST_EDITS = 2
 """Letters by which a field of a first line that is quoted differs, at most half of a name."""
 
-NO_QUOTE = "none"
 STATEFUL = ("iso2022", "hz", "utf_7", "utf7", "idna", "punycode")
 """Encodings in which a byte changes the meaning of all that follow."""
 
@@ -209,7 +208,7 @@ class Dialect:
     @property
     def marks(self) -> tuple[str, str | None]:
         """The separator, and the quotation mark or None, of one that is whole."""
-        return str(self.separator), None if self.quote == NO_QUOTE else self.quote
+        return str(self.separator), None if self.quote == "none" else self.quote
 
     def whole(self, kind: str) -> Dialect:
         """Return the dialect of files of an ending, with nothing that their ending says.

@@ -80,9 +80,8 @@ def check_clocks(files: Sequence[Path]) -> None:
     """
 
     def local(file: Path) -> dict[str, bool]:
-        types = pl.read_parquet_schema(literal(file))
-        times = {one: kind for one, kind in types.items() if isinstance(kind, pl.Datetime)}
-        return {one: kind.time_zone is None for one, kind in times.items()}
+        types = pl.read_parquet_schema(literal(file)).items()
+        return {one: of.time_zone is None for one, of in types if isinstance(of, pl.Datetime)}
 
     if len(files) > 1 and local(files[0]):
         alike(files, local)

@@ -5,11 +5,14 @@ line ends of Windows or old Macs are no part of what they say.
 """
 
 import re
-from contextlib import suppress
 from os import PathLike
+from os.path import isfile
 from pathlib import Path
 
 from dpselect.errors import DataError, no_file, possible
+
+is_file = isfile
+"""Whether a text names a file; one of any length may be no name at all."""
 
 _QUOTED = re.compile(r'^"((?:[^"]|"")*)"$')
 
@@ -67,13 +70,6 @@ def listed_in(name: str, text: str) -> list[str]:
             f"per line; there is no {text}"
         )
     return _filled(text.split(","))
-
-
-def is_file(path: str | PathLike[str]) -> bool:
-    """Return whether a text names a file; one of any length may be no name at all."""
-    with suppress(OSError, ValueError):
-        return Path(path).is_file()
-    return False
 
 
 def _filled(values: list[str]) -> list[str]:

@@ -39,8 +39,6 @@ from dpselect.tables.values import in_polars
 from dpselect.tables.where import filtered
 
 ENGINES = ("memory", "polars", "duckdb", "spark")
-TABLE = "::"
-"""Between a file of DuckDB and the name of a table in it."""
 
 
 def open_table(data: object, *, numbers: Collection[str] = ()) -> Frame:
@@ -315,7 +313,7 @@ def _duckdb(source: Source) -> object:
         f"{source} cannot be read: `engine`=duckdb takes Parquet files, or a table of a file "
         f"of DuckDB as clinic.duckdb::stays; {OTHERS}"
     )
-    file, _, table = str(source.path).partition(TABLE)
+    file, _, table = str(source.path).partition("::")
     if table:
         source.refuse_dialect("tables of DuckDB")
         if not Path(file).is_file():

@@ -40,10 +40,8 @@ LF, CR = 10, 13
 
 MARKED, LEFT_OUT = 1, 2
 
-ONLY_LF = r"""which `tr '\r' '\n'` replaces"""
-"""The cure of carriage returns that end lines."""
-
-OLD_MAC = f"it has the line ends of old Macs, {ONLY_LF}"
+OLD_MAC = r"it has the line ends of old Macs, which `tr '\r' '\n'` replaces"
+"""What is said of lines that carriage returns end."""
 
 Bytes: TypeAlias = NDArray[np.uint8]
 Places: TypeAlias = NDArray[np.int32]
