@@ -1,6 +1,7 @@
 """Percentiles of dates, times, durations, decimals and integers, in every container."""
 # ruff: noqa: DTZ001
 
+import sys
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from functools import partial
@@ -15,6 +16,7 @@ import pytest
 
 import dpselect as dp
 from dpselect.errors import ColumnError
+from dpselect.percentiles.candidates import Unit
 from dpselect.tables.columns import Measure
 from support import engines
 
@@ -204,3 +206,13 @@ def test_a_value_that_is_no_number_leaves_out_its_own_difference_alone(odd):
     table = pa.table({"end": end, "start": start}) if odd == -(2**63) else of_objects
 
     assert query.release(table).answer == (7.0,)
+
+
+def test_many_numbers_are_asked_for_their_unit_without_a_loop():
+    calls = []
+    sys.setprofile(lambda _frame, event, _arg: calls.append(event))
+    try:
+        Unit.of(range(10_000), None), Unit.of(list(map(float, range(10_000))), None)
+    finally:
+        sys.setprofile(None)
+    assert len(calls) < 200

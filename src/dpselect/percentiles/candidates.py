@@ -331,8 +331,9 @@ class Unit:
                 "`step` must be a number, or a duration such as timedelta(days=1), not a str"
             )
         values = [*(values[:1] if isinstance(values, range | Numbers) else values)]
-        # One value of each type and zone is enough.
-        of = {(type(one), getattr(one, "tzinfo", None)): one for one in values}.values()
+        # One value of each type is enough, but of times: no loop of Python over many numbers.
+        each = dict(zip(map(type, values), values, strict=True)).values()
+        of = values if any(isinstance(one, datetime) for one in each) else each
         kinds = {*map(_kind, of)} or {"duration" if isinstance(step, timedelta) else "integer"}
         if kinds <= {"float", "integer", "decimal"}:
             if isinstance(step, timedelta):
