@@ -63,15 +63,17 @@ LISTED = {
     "t": ["a", 1, "c"],
     "i": [2, "x", 1.5, 5.0, True, 2**63, -(2**64)],
     "v": [0.5, inf, 7],
+    "r": [*range(5, 9)],
 }
 VALUES = {"t": ["a", "b", None, "c"], "i": [1, 2, 5, None], "v": [0.5, None, inf, 7.0]}
+VALUES["r"] = [7, 4, 9, 8]
 
 
 @every_engine
 def test_a_code_is_the_position_of_the_value_that_is_equal(engine):
     rows = tables.open_table(held_by(engine, pl.DataFrame(VALUES))).lazy()
 
-    coded = with_codes(rows, LISTED).with_columns(nw.col("t", "i", "v").fill_null(-1))
+    coded = with_codes(rows, LISTED).with_columns(nw.col(*LISTED).fill_null(-1))
     found = tables.collect(coded, rows, most=4)
 
     for column, listed in LISTED.items():
