@@ -29,7 +29,7 @@ from dpselect.writing import digits, lines
 MOST_RECORDS = 100_000
 """Assumed records, at most: of more the error in ranks is the same, in units no larger."""
 
-DENSE = 2**10
+DENSE = 2**9
 """Candidates near the best one that are simulated, about."""
 
 RELEASES, LARGER = 40, 2
