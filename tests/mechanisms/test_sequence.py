@@ -11,6 +11,7 @@ from hypothesis import given, strategies as st
 import dpselect as dp
 from dpselect.budget import zcdp
 from dpselect.draws.grid import to_steps
+from dpselect.draws.sequence import DiscreteLaplace
 from dpselect.mechanisms.top_k import or_gaussian
 from dpselect.networks import Graph, degree
 from support.refusals import refused
@@ -170,3 +171,9 @@ def test_noise_of_lighter_tails_resolves_more_though_its_deviation_is_larger():
     missed = [20 - one.inclusion(counts, 20)[:20].sum() for one in (taken, laplace)]
     assert missed[0] < missed[1] / 10
     assert or_gaussian(laplace, 1e-6, counts, None).noise == "laplace"
+
+
+def test_simulated_laplace_noise_is_as_often_above_0_as_below():
+    drawn = DiscreteLaplace(3.0).simulated(10_000, np.random.default_rng(1))
+
+    assert abs(drawn.mean()) < 0.25
