@@ -135,15 +135,11 @@ def test_a_number_of_rows_that_may_be_noise_alone_is_printed_as_a_bound():
     assert f"within {least - 1} with probability 0.95" in str(numbers)
 
 
-@pytest.mark.parametrize("by", [{}, {"by": "g", "groups": [*"abcdefgh"]}])
-def test_there_are_no_more_records_than_public_rows(by):
+def test_there_are_no_more_records_than_public_rows():
     """The noise has a scale of tens of thousands."""
-    query = dp.Percentiles(
-        column="v", p=50, upper=9, step=1, epsilon=0.001, neighbours="substitute", **by
-    )
-    rows = pl.DataFrame({"v": [5, None, 7], "g": ["a", "b", "z"]})
+    query = dp.Percentiles(p=50, upper=9, step=1, epsilon=0.001, neighbours="substitute")
 
-    assert np.max([query.release(rows).records for _ in range(8)]) <= 3
+    assert max(query.release([5, None, 7]).records for _ in range(8)) <= 3
 
 
 def test_a_ledger_says_how_many_rows_there_are_about():

@@ -381,10 +381,7 @@ class GroupedPercentiles(GroupedDesign[PercentileRelease, Drawn]):
         rows = self.grouping.rows(data, {reading.NUMBER: column}, groups)
         kind = reading.checked_type(tables.declared_float(data, column), column, points)
         counts = reading.counts_of_groups(rows, points, data, len(groups), kind)
-        by, most = self.grouping, validation.EXACT
-        if by.neighbours is Neighbours.SUBSTITUTE and by.cap is None:
-            most = tables.count_records(data, numeric=[column])
-        return lambda: self.each.answers(counts, most)
+        return lambda: self.each.answers(counts)
 
 
 def _grouped(asked: Percentiles) -> GroupedPercentiles:

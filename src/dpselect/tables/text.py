@@ -17,6 +17,7 @@ from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
+from importlib import import_module
 from io import BufferedReader, RawIOBase, TextIOWrapper
 from pathlib import Path, PurePath
 from typing import IO, Any, TypeAlias, TypeVar
@@ -297,8 +298,9 @@ def first_line(held: IO[bytes], dialect: Dialect) -> bytes:
 
 
 def _zstandard() -> Any:  # noqa: ANN401 -- a module
-    module = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
-    return needed(module, extra="standard")
+    if sys.version_info >= (3, 14):
+        return import_module("compression.zstd")
+    return needed("backports.zstd", extra="standard")
 
 
 @compiled
