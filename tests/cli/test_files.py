@@ -81,6 +81,7 @@ LOOKS = {
     "wide.csv": ("name,m,n\nAnn,1\nBob,2\n", "utf-8", "options      none\n"),
     "twice.csv": ("n,n\n1,2\n", "utf-8", "--skip-lines 1 \\\n             --header 'n,n_2'"),
     "equal.csv": ("0,0\n1,2\n", "utf-8", "options      --header 'column_1,column_2'\n"),
+    "above.csv": (",Pay,,\nwho,m,n,o\nAnn,1,2,3\n", "utf-8", "options      --skip-lines 1\n"),
     "hash.csv": ("#,n\n1,2\n", "utf-8", "options      none\n"),
     "notes.csv": ("# by\n## of\n\n#,n\n1,2\n", "utf-8", "options      --skip-lines 3\n"),
     "among.csv": ("x\n\nm,n\n1,2\n#\n2,2\n", "utf-8", "options      --skip-lines 2\n"),

@@ -196,7 +196,7 @@ def _fitting(source: Source) -> Source:
     notes = comment if source.comment else (f"{comment} ", comment * 2)
     own = [[] if one.startswith(notes) else _split([one], separator, quote) for one in lines]
     records = [one[0] if one else [] for one in own]
-    first = next((place for place, one in enumerate(records) if len(one) == width), 0)
+    first = _first_filled([one if len(one) == width else [] for one in records])
     first, names = _names(records, first, source)
     is_name = not names and not source.comment and any(marked[first : first + 1])
     has_notes = not is_name and (any(marked[first:]) or (first > 0 and all(marked[:first])))
@@ -211,12 +211,16 @@ def _fitting(source: Source) -> Source:
     )
 
 
+def _first_filled(rows: Sequence[Sequence[str]]) -> int:
+    """Return the place of the first row with more than half as many fields as any has."""
+    filled = [sum(map(bool, row)) for row in rows]
+    return next((place for place, one in enumerate(filled) if 2 * one > max(filled)), 0)
+
+
 def _of_cells(source: Source) -> Source:
     """Return a source that begins with a row of which more than half is filled."""
     found = _rows_of(replace(source, header=False)).fill_null("").rows()
-    filled = [sum(map(bool, row)) for row in found]
-    first = next((place for place, one in enumerate(filled) if 2 * one > max(filled)), 0)
-    first, names = _names(found, first, source)
+    first, names = _names(found, _first_filled(found), source)
     return replace(source, skip_lines=source.skip_lines + first, header=names or source.header)
 
 
