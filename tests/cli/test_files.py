@@ -82,6 +82,7 @@ LOOKS = {
     "twice.csv": ("n,n\n1,2\n", "utf-8", "--skip-lines 1 \\\n             --header 'n,n_2'"),
     "equal.csv": ("0,0\n1,2\n", "utf-8", "options      --header 'column_1,column_2'\n"),
     "above.csv": (",Pay,,\nwho,m,n,o\nAnn,1,2,3\n", "utf-8", "options      --skip-lines 1\n"),
+    "years.csv": ("who,1990,1991,1995\nAnn,1,2,3\n", "utf-8", "options      none\n"),
     "hash.csv": ("#,n\n1,2\n", "utf-8", "options      none\n"),
     "notes.csv": ("# by\n## of\n\n#,n\n1,2\n", "utf-8", "options      --skip-lines 3\n"),
     "among.csv": ("x\n\nm,n\n1,2\n#\n2,2\n", "utf-8", "options      --skip-lines 2\n"),

@@ -61,9 +61,6 @@ KINDS: tuple[tuple[FieldType, dict[str, Any]], ...] = (
 )
 """Types of fields with what reads them, the plainest first."""
 
-TAB = r"\t"
-"""How a tab is typed."""
-
 ALIGNED = (
     "they seem to separate fields: say --separator ' ' of one blank each, else give the frame "
     'of pandas.read_csv(FILE, sep=r"\\s+") or read_fwf'
@@ -162,11 +159,15 @@ def _rows_of(source: Source) -> Any:
 
 
 def _is_record(rows: Any, source: Source) -> bool:
-    """Return whether names of columns are numbers and days where their fields are."""
-    given = [name for name in rows.columns if name not in _by_place(rows.width)]
-    types = _types(rows[given], source)
+    """Return whether names of columns are numbers and days where their fields are.
+
+    Several years in order are names.
+    """
+    types = _types(rows.drop(_by_place(rows.width), strict=False), source)
     typed = [name for name, (kind, _) in types.items() if kind not in UNTYPED]
-    return bool(typed) and all(_are_typed(typed, source))
+    years = [one for one in map(str, range(1800, 2200)) if one in typed]
+    is_named = not typed or (len(typed) > 2 and typed == years)
+    return not is_named and all(_are_typed(typed, source))
 
 
 def _fitting(source: Source) -> Source:
@@ -341,7 +342,7 @@ def _reading(rows: Any, source: Source, named: dict[str, tuple[str, dict[str, An
 
 def _words(name: str, value: Any) -> str:
     texts = ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
-    shown = texts.replace("\t", TAB)
+    shown = texts.replace("\t", r"\t")  # as a tab is typed
     # A comma alone needs no marks in a shell, but reads better in them.
     plain = shown.isalnum() or "'" in shown
     return f"{flag(name)} " + (shlex.quote(shown) if plain else f"'{shown}'")
