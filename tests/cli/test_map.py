@@ -30,6 +30,15 @@ def released(run, points, tmp_path):
     return out
 
 
+def test_a_dry_run_needs_the_file_that_a_release_does(run, points):
+    refused = run("map", points, *MAP, 1, "--dry-run")
+    proposed = run("map", points)
+
+    assert (refused.code, refused.out) == (2, "")
+    assert "give --out, where to write the map" in refused.error
+    assert "--out map.parquet --dry-run" in " ".join(proposed.error.split())
+
+
 def test_a_map_is_written_in_several_formats_and_in_others_later(run, points, tmp_path):
     out, packed, again = (tmp_path / name for name in ("m.parquet", "m.gpkg", "m.geojson"))
     alone = run("map", points, *MAP, 1, "--out", packed).out

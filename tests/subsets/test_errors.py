@@ -90,3 +90,13 @@ def test_an_answer_says_what_is_wrong_with_it():
     assert f"of the {size} names are wrong" in str(release)
     assert release.to_dict()["expected_wrong"] == pytest.approx(release.errors.wrong, rel=0.01)
     assert release.errors == query.errors_given(size)
+
+
+@pytest.mark.parametrize(("epsilon", "warns"), [(3.0, True), (20.0, False)])
+def test_an_answer_with_many_wrong_names_has_a_warning(epsilon, warns):
+    release = Subset(n=2000, d=20, epsilon=epsilon).release(range(20))
+
+    part = release.errors.wrong / 20
+    assert (part > 1 / 4) == warns
+    assert release.facts.get("warning", "").startswith(f"about {part:.0%} of" if warns else "")
+    assert ("warning" in release.facts) == warns

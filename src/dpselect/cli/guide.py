@@ -12,7 +12,6 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from dpselect.cli.help import EXAMPLE, flag
-from dpselect.cli.output import WRITTEN
 from dpselect.errors import ColumnError
 
 if TYPE_CHECKING:
@@ -88,7 +87,7 @@ def _example(text: str) -> tuple[list[str], dict[str, str]]:
     options = {
         flag: flag[2:].upper() if flag in UNKNOWN else shlex.quote(one) if one else ""
         for flag, one in _pairs(words[first:])
-        if flag[2:] not in WRITTEN  # a dry run writes nothing
+        if flag != "--plot"  # which a dry run refuses
     }
     return words[1 : first - 1], options
 

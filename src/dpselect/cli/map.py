@@ -69,7 +69,7 @@ class Released(_OfPoints):
         out = given.options["out"] or []
         for path in out:
             check_file(path, Box.of(query.bounds, query.crs))
-        if not out and not given.options["dry_run"]:
+        if not out:
             raise ParameterError("give `out`, where to write the map, such as map.parquet")
 
     def after(self, release: MapRelease, given: Given) -> Mapping[str, object]:

@@ -25,6 +25,11 @@ MOST_PEOPLE = 2**31 - 1
 
 PEOPLE = "the people and their order"
 
+MANY = 1 / 4
+"""Part of the released names that are wrong, in the mean, from which on it is a warning."""
+
+MORE = "about {:.0%} of the names are noise: ask with a larger epsilon"
+
 SMALLEST_SIZE_EPSILON = 2.0**-49
 """Down to here the noise of the size stays within 64-bit integers."""
 
@@ -57,6 +62,11 @@ class SubsetRelease(Release[Any]):
             "members are missing, in the mean"
         )
         return {"expected": said, **super().facts}
+
+    @property
+    def _doubt(self) -> str | None:
+        wrong = self.errors.wrong / max(len(self.answer), 1)
+        return None if wrong < MANY else MORE.format(wrong)
 
 
 @query
