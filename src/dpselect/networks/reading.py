@@ -37,7 +37,7 @@ from dpselect.tables.kinds import Kind
 from dpselect.tables.opening import unreadable
 from dpselect.tables.people import changes
 from dpselect.tables.source import Source, ending
-from dpselect.tables.text import scan_text
+from dpselect.tables.text import opened, scan_text
 from dpselect.tables.values import pair, plain_value
 from dpselect.typing import Indices, OnInvalid
 
@@ -267,7 +267,8 @@ def _lines_of_pairs(path: Path, rows: EdgeRows) -> pl.LazyFrame:
     of ends that are no nodes.
     """
     ends = pl.col("line").str.strip_chars().str.extract_groups(ENDS).struct
-    pairs = scan_text([path], LINE)
+    with opened(path, LINE):  # or refused, before an engine does so in its own words
+        pairs = scan_text([path], LINE)
     pairs = pairs.select(source=ends.field("1"), target=ends.field("2"))
     pairs = pairs.select(pl.all().str.strip_chars('"'))
     if rows.ids is None:

@@ -163,7 +163,7 @@ def _workbooks(files: Sequence[Path], dialect: Dialect, *_: object) -> pl.LazyFr
             # Rows may have fewer cells than there are names.
             cells = pl.concat([none, found], how="diagonal")
             # A day is written by Excel as its midnight, and a name may be a pattern.
-            texts = (pl.selectors.by_name(one).str.replace(" 00:00:00$", "") for one in wanted)
+            texts = (pl.lit(cells[one]).str.replace(" 00:00:00$", "") for one in wanted)
             yield cells.select(cleaned(text, dialect) for text in texts)
 
     return in_blocks(none.schema, frames)
