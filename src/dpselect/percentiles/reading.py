@@ -84,11 +84,11 @@ class Counts:
 
     def parts(self, size: int = 1) -> Iterator[Counts]:
         """Yield those of so many groups at a time, by default of one group after the other."""
-        if 0 < self.groups <= size:
-            yield self
-            return
         for first in range(0, self.groups, size):
-            yield self.some(np.arange(first, min(first + size, self.groups)))
+            last = min(first + size, self.groups)
+            at = slice(*self.group.searchsorted([first, last]))
+            found = self.group[at] - first, self.place[at], self.held[at]
+            yield Counts(last - first, self.candidates, *found)
 
     def before(self, ends: Indices) -> Indices:
         """Return how many numbers of each group count before ascending positions."""

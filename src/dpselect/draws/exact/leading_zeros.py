@@ -1,6 +1,6 @@
 """Which of many random words begin with zeros, without drawing those that do not.
 
-Let a word have ``r`` trials that fail with probability ``e^(-1/N)`` each, ``N = 2^32``. How
+Let a word have ``r`` trials that fail with probability ``e^(-1/N)`` each, ``N = 2^20``. How
 many fail in a row is a geometric variable of the scale ``N`` (``noisy_counts``), so one is
 drawn for each success and none for a failure. A word has a success with probability
 ``1 - e^(-r/N)``, and one that has is kept with probability ``2^(-z)/(1 - e^(-r/N))``: so it is
@@ -20,8 +20,8 @@ from dpselect.draws.exact.noisy_counts import geometric
 from dpselect.draws.exact.samplers import WORD
 from dpselect.typing import Indices
 
-TRIALS = 2**32
-"""Trials of which one succeeds in the mean, ``N``."""
+TRIALS = 2**20
+"""Trials of which one succeeds in the mean, ``N``: more take more random bits each."""
 
 MOST = 60
 """Zeros, at most, so that a word has bits left."""
