@@ -1,6 +1,7 @@
 """Keys in rounds: the exact delta by definition, the draws, the engines' sums."""
 
 from collections import Counter
+from contextlib import contextmanager
 from functools import partial
 from itertools import combinations, combinations_with_replacement, permutations, product
 from math import sqrt
@@ -14,9 +15,10 @@ import dpselect as dp
 from dpselect.keys.rounds import ROUNDS, STEPS, RoundsSelection
 from dpselect.keys.rows import Counted, KeyRows
 from dpselect.passes import watching
+from dpselect.tables.engine import Engine
 from dpselect.tables.kinds import KeyColumns
 from dpselect.tables.people import PeopleCap
-from support.engines import JAVA, every_engine, held_by
+from support.engines import JAVA, every_engine, held_by, spark
 from support.key_definitions import exact_delta as delta_of, limited, people_by_key, subsets
 
 AS_THEY_ARE = KeyColumns(("v",), ("integer",))
@@ -252,9 +254,10 @@ def test_draws_in_rounds_follow_the_law():
     assert stats.chisquare(*pair).pvalue > 1e-6
 
 
-@pytest.mark.parametrize("engine", ["polars", "duckdb"])
+@every_engine
 @pytest.mark.parametrize("among", [None, "ad"])
-def test_every_engine_sums_the_weights_of_the_definition(engine, among):
+def test_every_engine_sums_the_weights_of_the_definition(engine, among, monkeypatch):
+    monkeypatch.setattr("dpselect.tables.engine.MANY", 2)  # Java's are then joined
     held = {0: "abc", 1: "bc", 2: "b", 3: "cd", 4: "abcd", 5: "d"}
     pairs = [(person, key) for person, keys in held.items() for key in keys * 2]
     rows = pl.DataFrame(pairs, schema=["person", "key"], orient="row")
@@ -295,15 +298,41 @@ def test_rows_are_read_as_often_whatever_they_hold(engine, number, crossing):
         delta=1e-3,
         neighbours="add-remove",
     )
-    seen = []
+    seen, is_java = [], JAVA and engine == "spark"
 
-    with watching(lambda done, whole: seen.append((done, whole))):
+    def kept():
+        return spark().sparkContext._jsc.getPersistentRDDs().size() if is_java else 0
+
+    before = kept()
+    with watching(lambda done, whole: seen.append((done, whole, kept() - before))):
         release = keys.release(held_by(engine, rows))
 
-    assert seen == [(done, ROUNDS) for done in range(ROUNDS + 1)]
+    assert seen == [(done, ROUNDS, is_java and done > 0) for done in range(ROUNDS + 1)]
+    assert kept() == before
     assert release.answer == (("rare",) if number == 40 else ())
     forgetful = ["duckdb"] if JAVA else ["duckdb", "spark"]
     assert (40 in crossing) == (number == 40 and engine in forgetful)
+
+
+def test_rows_are_kept_as_long_as_there_is_a_draw(monkeypatch):
+    seen = []
+
+    @contextmanager
+    def cached(engine):
+        seen.append("kept")
+        yield engine.table
+        seen.append("let go")
+
+    monkeypatch.setattr(Engine, "cached", cached)
+    price = {"epsilon": 1.0, "delta": 1e-6, "neighbours": "add-remove"}
+    keys = dp.Keys(column="key", user="person", max_per_user=3, **price)
+    draw = keys.prepare(pl.LazyFrame({"key": ["a"], "person": [1]}))
+
+    for _ in range(2):
+        draw(keys.plan)
+        assert seen == ["kept"]
+    del draw
+    assert seen == ["kept", "let go"]
 
 
 def test_rounds_are_the_default_from_three_keys_a_person_on():

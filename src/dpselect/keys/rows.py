@@ -10,10 +10,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence, Set as AbstractSet
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import chain
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
+from weakref import finalize
 
 import numpy as np
 from numpy.typing import NDArray
@@ -157,7 +159,7 @@ class KeyRows:
             taken[_GROUP] = group.expression(types)
         rows = table.select(**taken).drop_nulls()
         if self.candidates is not None:
-            rows = _among(rows, _KEY, [keys.encode(one) for one in self.candidates])
+            rows = engine_of(rows).among(_KEY, [keys.encode(one) for one in self.candidates])
         found = PersonKeys(rows, data, keys, group, self)
         if self.groups:
             found = found.within(self.groups)
@@ -220,7 +222,7 @@ class PersonKeys:
     def within(self, groups: tuple[Hashable, ...]) -> PersonKeys:
         """Return the rows of some groups alone; only then a person's keys are limited."""
         encode = (self.group or self.keys).encode
-        every = _among(self.every, _GROUP, [encode(one) for one in groups])
+        every = engine_of(self.every).among(_GROUP, [encode(one) for one in groups])
         return replace(self, every=every, asked=replace(self.asked, groups=groups))
 
     def numbered(self) -> PersonKeys:
@@ -259,13 +261,20 @@ class PersonKeys:
 
     @cached_property
     def _kept(self) -> PersonKeys:
-        """The counted rows, for several queries; of an engine that forgets them, in memory."""
+        """The counted rows, for several queries: in memory, or where the engine keeps them.
+
+        A draw may be repeated, or refused, so that it keeps them as long as this lives.
+        """
         taken = [USER, _KEY, *[_GROUP] * bool(self.asked.by)]
         engine = engine_of(
             self.every if self.asked.cap is None else distinct(self.every, *taken)
         )
         if not engine.forgets:
-            return self.counted
+            stack = ExitStack()
+            every = stack.enter_context(engine_of(self.counted.every).cached())
+            kept = replace(self.counted, every=every)
+            finalize(kept, stack.close)
+            return kept
         held = engine.fetched(lambda: unreadable(self.source)).lazy(backend="polars")
         return replace(self, every=held).counted
 
@@ -329,7 +338,7 @@ class PersonKeys:
         else:
             table = rows.every
             if among is not None:
-                table = _among(table, _KEY, among.tolist())
+                table = engine_of(table).among(_KEY, among.tolist())
             size = nw.len().over(USER) if has_persons else nw.lit(1)
             sized = table.with_columns(size.cast(nw.Int64).alias("together"))
             by_size = sized.group_by(_KEY, "together").agg(nw.len().alias("people"))
@@ -469,10 +478,6 @@ def checked_delta(delta: float) -> float:
             f"`delta` is too small: nothing would be released; give one from {LEAST_DELTA:g} on"
         )
     return float(delta)
-
-
-def _among(rows: nw.LazyFrame[Any], column: str, values: Sequence[Any]) -> nw.LazyFrame[Any]:
-    return rows.filter(nw.col(column).is_in(engine_of(rows).literals(values)))
 
 
 def _opened(data: object, asked: KeyRows) -> tuple[nw.LazyFrame[Any], dict[str, Kind]]:
