@@ -293,20 +293,17 @@ class Choice(methods.Asked[Values]):
         from_below = p <= 50
         if is_tail or not is_safe:
             few = self._by_threshold(p, epsilon, upwards=from_below)
-            if self._finds(few):
+            if _is_quiet(few, self.assumed, self.values):
                 return few
         if is_safe:
             return methods.ByRank((p,), self.points, self.records, epsilon)
         many = self._by_threshold(p, epsilon, upwards=not from_below)
-        return many if self.values <= NARROW and self._finds(many) else None
+        is_found = self.values <= NARROW and _is_quiet(many, self.assumed, self.values)
+        return many if is_found else None
 
     def _beyond(self, p: float) -> float:
         """Return how many records are beyond a percentile, on the side of the few."""
         return min(p, 100 - p) / 100 * self.assumed
-
-    def _finds(self, by: ByThreshold) -> bool:
-        """Return whether AboveThreshold is quiet: it passes no records by."""
-        return _is_quiet(by, self.assumed, self.values)
 
     def _by_threshold(self, p: float, epsilon: float, *, upwards: bool) -> ByThreshold:
         """Return AboveThreshold; the largest record is sought upwards alone."""
@@ -381,6 +378,7 @@ class Around(methods.Asked[Range], methods.Method):
 
 
 def _is_quiet(by: ByThreshold, records: float, values: int) -> bool:
+    """Return whether AboveThreshold passes no records by."""
     return by.records_per_noise(float(by.share) * records) >= QUIET + log(values)
 
 
