@@ -65,7 +65,7 @@ class TestCommands:
             "percentile {} --column days --p 50 --upper 60 --step 1 --user id --max-per-user 2",
             "top {} --column ward --k 1 --candidates a,b --user id --max-per-user 2",
             "keys {} --column ward --by days --groups 1,2 --delta 1e-6",
-            "map {} --x days --y id --bounds 0,0,60,60 --grids 8",
+            "map {} --x days --y id --bounds 0,0,60,60 --grids 8 --out m.csv",
         ],
     )
     def test_a_dry_run_of_a_text_file_imports_no_engine(self, asked, tmp_path):

@@ -255,10 +255,9 @@ class Percentiles(Query[PercentileRelease]):
         if self.candidates is not None:
             why = "is of a range: leave it out, or `candidates`"
             validation.left_out(self, "lower", "upper", "step", why=why)
-            if unit.moment == "number":
-                listed: Any = self.candidates
-            else:
-                listed = [unit.coded(one) for one in self.candidates]  # type: ignore[union-attr] # a tuple
+            listed: Any = self.candidates
+            if unit.moment != "number":
+                listed = [*map(unit.coded, listed)]
             points = checked_candidates(listed)
             # To sort them again takes as long as to count a million numbers.
             return points if (points[1:] > points[:-1]).all() else np.unique(points)
@@ -338,9 +337,8 @@ class PercentilesDesign(Design[PercentileRelease]):
             noisy = EXACT.laplace(part.numbers, self.method.scale).clip(max=rows)
             values = self.method.draw(part, noisy)
             listed: Any = [*map(tuple, values.tolist())]
-            ends: Any = repeat(None)
-            if self.intervals is not None:
-                ends = map(self.intervals.draw, part.parts(), listed)
+            each, draw = part.parts(), self.intervals and self.intervals.draw
+            ends: Any = map(draw, each, listed) if draw else repeat(None)
             answers += map(Drawn, listed, noisy.tolist(), ends)
         return answers
 
