@@ -117,7 +117,7 @@ def test_a_text_file_of_pairs_is_read_line_by_line(tmp_path, text):
     ids = [2**64 - 1, *range(6)]
     assert degrees(path, ids) == [0, *DEGREES]
     path.write_text(text, encoding="utf-16")
-    with refused("encoding", error=DataError):
+    with refused("edges", error=DataError):
         degrees(path)
 
 

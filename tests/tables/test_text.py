@@ -3,6 +3,7 @@
 import csv
 import gzip
 import io
+from codecs import BOM_UTF16_LE
 from pathlib import Path
 
 import numpy as np
@@ -98,10 +99,12 @@ def test_fields_are_those_of_the_rule(tmp_path_factory, block, body, quote, comm
 record_of = st.lists(bodies, min_size=3, max_size=3)
 
 
+@pytest.mark.parametrize("header", [True, ["x", "y", "z"]])
 @pytest.mark.parametrize("quote", ['"', "none"])
 @given(st.lists(record_of, max_size=6), record_of, st.integers(0, 6))
+@example([[b"a"] * 3], [BOM_UTF16_LE] * 3, 0)
 @examples
-def test_a_record_changes_no_other(tmp_path_factory, quote, others, record, place):
+def test_a_record_changes_no_other(tmp_path_factory, header, quote, others, record, place):
     """That of a writer who closes marks; without quotation any line."""
     folder, place = tmp_path_factory.mktemp("text"), min(place, len(others))
 
@@ -112,8 +115,8 @@ def test_a_record_changes_no_other(tmp_path_factory, quote, others, record, plac
         written = buffer.getvalue().encode(errors="surrogateescape")
         if quote == "none":
             written = b"".join(b",".join(row).replace(b"\n", b" ") + b"\n" for row in rows)
-        path.write_bytes(b"x,y,z\n" + written)
-        return read(path, quote=quote)
+        path.write_bytes(b"x,y,z\n" * (header is True) + written)
+        return read(path, quote=quote, header=header)
 
     there = gained([*others[:place], record, *others[place:]])
     assert there[:place] + there[place + 1 :] == gained(others)

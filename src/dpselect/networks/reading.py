@@ -15,6 +15,7 @@ import gzip
 import os
 import re
 import sys
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence, Set as AbstractSet
 from contextlib import suppress
 from dataclasses import replace
@@ -267,8 +268,10 @@ def _lines_of_pairs(path: Path, rows: EdgeRows) -> pl.LazyFrame:
     of ends that are no nodes.
     """
     ends = pl.col("line").str.strip_chars().str.extract_groups(ENDS).struct
-    with opened(path, LINE):  # or refused, before an engine does so in its own words
-        pairs = scan_text([path], LINE)
+    with opened(path, LINE) as held:
+        if held.peek(2).startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
+            raise DataError(f"`edges`: {path.name} is in UTF-16, and must be in UTF-8")
+    pairs = scan_text([path], LINE)
     pairs = pairs.select(source=ends.field("1"), target=ends.field("2"))
     pairs = pairs.select(pl.all().str.strip_chars('"'))
     if rows.ids is None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import csv
 import gzip
 import sys
-from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
+from codecs import BOM_UTF8
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -261,12 +261,7 @@ def opened(file: Path, dialect: Dialect) -> Iterator[Any]:
     with unpacked(file) as raw:
         is_utf8 = dialect.encoding == "utf-8"
         held = raw if is_utf8 else BufferedReader(_InUTF8(raw, dialect.encoding))
-        begin = held.peek(len(BOM_UTF8))
-        if begin.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
-            raise DataError(
-                f"{file.name} is in UTF-16: say `encoding`=utf-16, or save it as UTF-8"
-            )
-        if begin.startswith(BOM_UTF8):
+        if held.peek(len(BOM_UTF8)).startswith(BOM_UTF8):
             held.read(len(BOM_UTF8))
         for _ in range(dialect.skip_lines):
             held.readline(LONGEST)
