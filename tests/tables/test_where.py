@@ -130,7 +130,7 @@ def test_a_record_is_kept_or_dropped_alone(odd, numbers, texts):
     asked = [f"v {sign} {literal}" for sign, literal in numbers]
     asked += [f"w {sign} {literal}" for sign, literal in quoted]
     comparisons = [Comparison.read(text) for text in asked]
-    dialect = Dialect() if odd.container == "csv" else None
+    dialect = Dialect(column_type={"w": "text"}) if odd.container == "csv" else None
 
     without = rows_of(odd.without(), comparisons, dialect=dialect)
     gained = rows_of(odd.with_it(), comparisons, dialect=dialect)
@@ -145,19 +145,18 @@ def test_a_record_is_kept_or_dropped_alone(odd, numbers, texts):
     assert moved == ([1] if keeps else [])
 
 
-@pytest.mark.parametrize("day", ["1/2/2026", "31.1.26", "3 Mar 2026", "31JAN2026", "May 5, 26"])
-def test_texts_are_not_ordered_by_what_looks_like_a_day(day):
+def test_fields_are_not_ordered_by_their_characters():
     fields = tables.open_table(pl.LazyFrame({"day": ["1/2/2026"]}))
 
     with refused("column_type", error=ColumnError):
-        filtered(fields, [Comparison.read(f"day >= '{day}'")], dialect=Dialect())
-    filtered(fields, [Comparison.read(f"day = '{day}'")], dialect=Dialect())
+        filtered(fields, [Comparison.read("day >= '1/2/2026'")], dialect=Dialect())
+    filtered(fields, [Comparison.read("day = '1/2/2026'")], dialect=Dialect())
 
 
 def test_a_mark_in_the_name_of_a_column_is_doubled():
     held = pl.DataFrame({'6" = 1': [1, 2], "row": [1, 2]})
 
-    assert kept_of(held, '"6"" = 1" > 1') == [2]
+    assert kept_of(held, '"6"" = 1" == 2') == [2]
 
 
 @every_engine

@@ -49,7 +49,7 @@ KINDS: dict[type, kinds.Kind] = {
 }
 """As what a column of objects is compared with a literal."""
 
-OTHER_OPERATORS = {"==": "=", "<>": "!=", "=<": "<=", "=>": ">="}
+SYNONYMS = {"==": "=", "<>": "!=", "=<": "<=", "=>": ">="}
 
 _COMPARISON = re.compile(
     r"""\s*(?:"(?P<quoted>(?:[^"]|"")+)"|(?P<plain>[^"'=!<>]*[^"'=!<>\s]))\s*"""
@@ -58,11 +58,6 @@ _COMPARISON = re.compile(
 NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 """A decimal number."""
 
-_MONTH = "(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)"
-_DAY = re.compile(
-    rf"\d{{1,4}}[-/.]\d{{1,2}}[-/.]\d{{1,4}}|\d{{1,2}}[- ]?{_MONTH}|{_MONTH}[a-z]* \d",
-    re.IGNORECASE,
-)
 _TEXT = re.compile(r"'(?P<text>(?:[^']|'')*)'")
 
 
@@ -88,25 +83,19 @@ class Comparison:
             ParameterError: It states none.
         """
         found = _COMPARISON.fullmatch(text)
-        if found is None:
-            raise _unreadable(text)
-        column = (found["quoted"] or found["plain"].strip()).replace('""', '"')
-        sign = found["operator"]
-        if sign not in OPERATORS:
-            near = OTHER_OPERATORS.get(sign)
-            meant = f"{column} {near} {found['literal']}" if near else ""
-            raise _unreadable(text, meant)
-        literal = _literal(found["literal"])
-        if literal is None:
-            bare = found["literal"].strip('"')
-            # Words that join comparisons are not part of a text.
-            is_text = re.fullmatch(r"(?i)(?!.*\b(and|or)\b)[\"\w .:/-]+", found["literal"])
-            meant = f"{column} {sign} '{bare}'" if is_text else ""
-            raise _unreadable(text, meant)
+        sign = SYNONYMS.get(found["operator"], found["operator"]) if found else ""
+        literal = _literal(found["literal"]) if found else None
+        if found is None or literal is None or sign not in OPERATORS:
+            raise ParameterError(
+                f'`where` must be such as "year >= 2024" or "ward = \'A\'", not {text!r}: a '
+                f"column, one of {' '.join(OPERATORS)}, and a number, a text in single quotes, "
+                "or true or false; give it once for each comparison"
+            )
         if isinstance(literal, bool) and sign not in {"=", "!="}:
             raise ParameterError(
                 f"`where` must compare with true or false by = or !=, not {sign}"
             )
+        column = (found["quoted"] or found["plain"].strip()).replace('""', '"')
         return cls(column, sign, literal)
 
     def keeps(self, value: nw.Expr, dtype: nw.dtypes.DType) -> nw.Expr:
@@ -129,8 +118,6 @@ class Comparison:
             public = nw.lit(literal, nw.Boolean)
         elif isinstance(literal, str) and kinds.Kind.of(dtype) == kinds.Kind.TEXT:
             value, public = value.cast(nw.String), nw.lit(literal, nw.String)
-        elif (day := _moment(literal, dtype)) is not None:
-            public = nw.lit(day, nw.Date)
         else:
             raise ColumnError(
                 f"`where` must compare {self.column!r}, which is of type "
@@ -149,20 +136,6 @@ class Comparison:
             return there & nw.lit(OPERATORS[sign](low, literal), nw.Boolean)
         sign = sign if whole == literal else {"<": "<=", ">=": ">"}.get(sign, sign)
         return there & OPERATORS[sign](value, nw.lit(whole, dtype))
-
-    def refuse_order_of_texts(self) -> None:
-        """Refuse what orders fields of no declared type by a day: their characters would.
-
-        Raises:
-            ColumnError: The comparison does.
-        """
-        if self.operator not in {"=", "!="} and _DAY.match(str(self.literal)):
-            raise ColumnError(
-                f"`where` would order the fields of {self.column!r} by their characters, since "
-                "text files declare no types: state that they are days by "
-                f"`column_type` {self.column}=date (times: {self.column}=time), and by "
-                "`date_format` if they are not as 2026-01-31"
-            )
 
 
 def filtered(
@@ -185,30 +158,31 @@ def filtered(
         types = table.collect_schema()
         if one.column not in types:
             raise (no_column if dialect is None else no_field)(one.column, types.names())
-        dtype, value = types[one.column], nw.col(one.column)
-        is_field = dialect is not None and dtype == nw.String
-        is_untyped = is_field and one.column not in reads.column_type
-        time, compared = _moment(one.literal, dtype), one
-        # What is compared is a column beside it where it has to be read first.
+        # What is compared is a column beside it, as it is read.
         name = "".ljust(1 + max(map(len, types)), "_")
-        beside = table.with_columns(value.alias(name))
+        rows, compared = table.with_columns(nw.col(one.column).alias(name)), one
+        dtype = types[one.column]
+        is_field = dialect is not None and dtype == nw.String
+        moment = kinds.moment_of(dtype)
         if dtype == nw.Object:
-            beside = as_kinds(beside, {name: KINDS[type(one.literal)]})
-        elif is_untyped and isinstance(one.literal, Decimal):
-            beside = reads.typed(beside, {name: "number"})
-        elif isinstance(time, datetime):
-            moment = kinds.moment_of(dtype)
-            beside = engine_of(beside).counted(name, moment)
-            compared = replace(one, literal=Decimal(str(kinds.code_of(time, moment))))
-        else:
-            if is_untyped:
-                one.refuse_order_of_texts()
-                reads.note_reading(["text"])
-            value = value.str.strip_chars() if is_field else value
-            table = table.filter(one.keeps(value, dtype))
-            continue
-        keeps = compared.keeps(nw.col(name), beside.collect_schema()[name])
-        table = beside.filter(keeps).drop(name)
+            rows = as_kinds(rows, {name: KINDS[type(one.literal)]})
+        elif is_field and one.column in reads.column_type:
+            rows = rows.with_columns(nw.col(name).str.strip_chars())
+        elif is_field and isinstance(one.literal, Decimal):
+            rows = reads.typed(rows, {name: "number"})
+        elif is_field and one.operator not in {"=", "!="}:
+            raise ColumnError(
+                f"`where` would order the fields of {one.column!r} by their characters, since "
+                f"text files declare no types: state {one.column}=date, time or text by "
+                "`column_type`, and `date_format` if days are not as 2026-01-31"
+            )
+        elif is_field:
+            reads.note_reading(["text"])
+            rows = rows.with_columns(nw.col(name).str.strip_chars())
+        elif (code := _code(one.literal, moment)) is not None:
+            rows, compared = engine_of(rows).counted(name, moment), replace(one, literal=code)
+        keeps = compared.keeps(nw.col(name), rows.collect_schema()[name])
+        table = rows.filter(keeps).drop(name)
     return table
 
 
@@ -220,17 +194,12 @@ def _literal(text: str) -> Literal | None:
     return {"true": True, "false": False}.get(text.lower())
 
 
-def _moment(literal: Literal, dtype: nw.dtypes.DType) -> date | None:
-    """Return the day or the time of a column's type that a text writes, None if none."""
+def _code(literal: Literal, moment: kinds.Moment) -> Decimal | None:
+    """Return the day or the time that a text writes as columns are counted, None if none."""
+    read = date if moment == "day" else datetime
     with suppress(ValueError, TypeError):
-        if dtype == nw.Date:
-            return date.fromisoformat(literal)  # type: ignore[arg-type]
-        time = datetime.fromisoformat(literal)  # type: ignore[arg-type]
-        return (
-            time
-            if kinds.moment_of(dtype) == ("time" if time.tzinfo else "local time")
-            else None
-        )
+        code = kinds.code_of(read.fromisoformat(literal), moment)  # type: ignore[arg-type]
+        return None if code is None else Decimal(code)
     return None
 
 
@@ -247,13 +216,3 @@ def _comparable(dtype: nw.dtypes.DType) -> str:
         kinds.moment_of(dtype),
         "nothing: numbers, texts, days, times and truth values are compared; cast it there",
     )
-
-
-def _unreadable(text: str, meant: str = "") -> ParameterError:
-    right = (
-        f"did you mean {meant}?"
-        if meant
-        else f"a column, one of {' '.join(OPERATORS)}, and a number or a text in quotes; give "
-        "it once for each comparison"
-    )
-    return ParameterError(f'`where` must be such as "year >= 2024", not {text!r}: {right}')
