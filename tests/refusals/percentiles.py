@@ -55,7 +55,7 @@ ROWS = [
     EITHER("name the column; the numeric columns are: pay", ColumnError, data=TABLE),
     EITHER("no column 'salary'", ColumnError, data=TABLE, column="salary"),
     EITHER("'who' is of type String", ColumnError, data=TABLE, column="who"),
-    EITHER("column is for tables", column="pay"),
+    EITHER("data must be a frame", DataError, column="pay"),
     EITHER("p", p=Each([0, 101, "50", 0.9])),
     VALUE("give 90 for the share 0.9", p=0.9),
     EITHER("epsilon", epsilon=Each(["1", 0])),

@@ -70,7 +70,7 @@ ROWS = [
     refusing(held, "a.parquet")("master", engine=Each(["memory", "duckdb"]), master="local"),
     refusing(held, "a.parquet")("engine", engine="pandas"),
     refusing(held, engine="duckdb")("separator", path=Each(NO_TEXT)),
-    refusing(tables.numeric_column, [1, 2])("column is for tables", column="pay"),
+    refusing(tables.numeric_column, [1, 2])("data must be a frame", DataError, column="pay"),
     refusing(tables.open_table)("", DataError, data=Each([None, 3, [1, 2], {"pay": [1]}])),
     NAMED("two columns are named 'n'", ColumnError, data=Each(TWICE)),
     NAMED("several level", ColumnError, data=pd.DataFrame([[1]], columns=LEVELS)),

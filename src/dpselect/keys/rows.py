@@ -30,7 +30,7 @@ from dpselect.tables.kinds import KeyColumns, Kind, check_parts, checked_names, 
 from dpselect.tables.opening import kinds_of, unreadable
 from dpselect.tables.people import USER, PeopleCap, changes, coded_columns, codes_in, people_cap
 from dpselect.tables.source import Source
-from dpselect.tables.values import VALUE, as_kinds, as_table, is_listed
+from dpselect.tables.values import VALUE, as_table, is_listed
 from dpselect.typing import Indices
 
 Missing: TypeAlias = Literal["drop", "key"]
@@ -488,7 +488,7 @@ def _opened(data: object, asked: KeyRows) -> tuple[nw.LazyFrame[Any], dict[str, 
     users = [] if asked.cap is None else [asked.cap.user]
     wanted = [*asked.columns, *asked.by, *users]
     table = tables.check_columns(data, plain=wanted)
-    frame = as_kinds(table, dict.fromkeys(wanted, Kind.TEXT))
+    frame = engine_of(table).read(wanted, Kind.TEXT)
     types = tables.schema(frame, data)
     return frame, {name: Kind.of_names(types[name], name) for name in wanted}
 
@@ -511,5 +511,5 @@ def _values(data: object) -> tuple[nw.LazyFrame[Any], Kind]:
         raise ColumnError("data is a table: name the column of the values by `column`")
     refusal = "data must be a table, or an array, list or Series of values"
     values = as_table([*data] if isinstance(data, AbstractSet) else data, refusal)
-    frame = as_kinds(values, {VALUE: Kind.TEXT})
+    frame = engine_of(values).read([VALUE], Kind.TEXT)
     return frame, Kind.of_names(frame.collect_schema()[VALUE], VALUE)

@@ -28,7 +28,6 @@ from dpselect.tables.kinds import Kind, named, type_name
 from dpselect.tables.opening import check_columns, schema
 from dpselect.tables.people import PeopleCap, people_cap
 from dpselect.tables.source import Source
-from dpselect.tables.values import as_kinds
 from dpselect.typing import OnInvalid
 
 Nodes: TypeAlias = int | Iterable[Hashable]
@@ -250,7 +249,7 @@ def ends_of(data: object, rows: EdgeRows) -> nw.LazyFrame[Any]:
     types = schema(table, data)
     objects = {end for end, column in columns.items() if types[column] == nw.Object}
     names = [*columns.values(), *([] if users is None else [users.user])]
-    table = as_kinds(table, dict.fromkeys(names, Kind.TEXT))
+    table = engine_of(table).read(names, Kind.TEXT)
     types = table.collect_schema()
     listed = 0 if isinstance(rows.nodes, range) else len(rows.nodes)
     if listed > MOST_LABELS and not engine_of(table).is_here:

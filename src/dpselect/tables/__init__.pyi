@@ -3,7 +3,6 @@ from .collecting import (
     counts as counts,
 )
 from .columns import (
-    as_numbers as as_numbers,
     count_records as count_records,
     declared_float as declared_float,
     lazy_columns as lazy_columns,

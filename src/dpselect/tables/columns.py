@@ -8,7 +8,7 @@ container that declares none is missing.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Sized
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +19,7 @@ from dpselect.errors import ColumnError, DataError, ParameterError
 from dpselect.tables import opening, values
 from dpselect.tables.collecting import collect
 from dpselect.tables.dialect import FieldType
-from dpselect.tables.engine import Frame, engine_of
+from dpselect.tables.engine import engine_of
 from dpselect.tables.kinds import DAY, Kind, Moment, float_type, moment_of, type_name
 from dpselect.tables.source import Source
 from dpselect.typing import Values
@@ -75,8 +75,8 @@ def read_columns(
         ColumnError: A column is missing or not numeric.
         DataError: As for ``open_table``, or the rows cannot be read.
     """
-    table = as_numbers(opening.check_columns(data, numeric=numeric, plain=plain), data, numeric)
-    wanted = table.select(*dict.fromkeys([*numeric, *plain]))
+    table = opening.check_columns(data, numeric=numeric, plain=plain)
+    wanted = engine_of(table).read(numeric, "number").select(*dict.fromkeys([*numeric, *plain]))
     return engine_of(wanted).fetched(lambda: opening.unreadable(data))
 
 
@@ -94,8 +94,9 @@ def lazy_columns(
         ColumnError: A column is missing, not numeric, or not of a type of ``plain`` ones.
         DataError: As for ``open_table``.
     """
-    table = as_numbers(opening.check_columns(data, numeric=numeric, plain=plain), data, numeric)
-    return values.as_kinds(table, dict.fromkeys(plain, Kind.TEXT))
+    table = opening.check_columns(data, numeric=numeric, plain=plain)
+    table = engine_of(table).read(numeric, "number")
+    return engine_of(table).read(plain, Kind.TEXT)
 
 
 def numeric_column(data: object, column: str | None = None) -> Values:
@@ -117,12 +118,8 @@ def numeric_column(data: object, column: str | None = None) -> Values:
         if column is None:
             raise opening.no_column_named(data)
         return series_numbers(read_columns(data, numeric=[column])[column])
-    if isinstance(data, Mapping) or (column is not None and not isinstance(data, Sized)):
+    if column is not None or isinstance(data, Mapping):
         opening.open_table(data)  # which says what a table is
-    if column is not None:
-        raise ParameterError(
-            f"column is for tables, and data is a {type(data).__name__}: leave it out"
-        )
     held = values.of_values(data, REFUSAL)
     if held.kind == Kind.TEXT:
         raise DataError(f"{REFUSAL}, and are of type text")
@@ -148,17 +145,6 @@ def declared_float(data: object, column: str | None = None) -> type[np.floating[
     return kind if kind in {np.float16, np.float32} else np.float64
 
 
-def as_numbers(table: Frame, data: object, columns: Sequence[str]) -> Frame:
-    """Return the table with some columns as float64; other fields than numbers become null."""
-    source, types = Source.of(data), table.collect_schema()
-    untyped: dict[str, FieldType] = {
-        one: "number" for one in columns if source.is_untyped(one) and types[one] == nw.String
-    }
-    table = values.as_kinds(source.typed(table, untyped), dict.fromkeys(columns, Kind.NUMBERS))
-    others = [nw.col(one).cast(nw.Float64) for one in {*columns} - {*untyped}]
-    return table.with_columns(*others) if others else table
-
-
 @dataclass(frozen=True, slots=True)
 class Measure:
     """How the numbers of a column are read; public.
@@ -180,14 +166,13 @@ class Measure:
 
         Raises:
             ColumnError: A column is missing, or not of the type.
-            DataError: The data cannot be read, or are of another type.
-            ParameterError: A column is named, and the data are no table.
+            DataError: The data cannot be read, are of another type, or no table with columns.
         """
         if self == NUMBERS:
             return data
         if not opening.is_table(data):
             if column is not None or self.minus is not None:
-                raise ParameterError("`column` and `minus` are for tables: leave them out")
+                opening.open_table(data)  # which says what a table is
             refusal = f"the values must be {NAMES[self.moment]}, one for each record"
             return numeric_column(
                 self.of(values.as_table(data, refusal), values.VALUE), values.VALUE
@@ -195,31 +180,33 @@ class Measure:
         if column is None:
             raise opening.no_column_named(data)
         columns = [column] if self.minus is None else [column, self.minus]
-        kind: Moment = "number"
-        if self.moment == "number":
-            table = opening.check_columns(data, numeric=columns)
+        fields = [one for one in columns if Source.of(data).is_untyped(one)]
+        # What is read where no type is declared, of which the difference may be a duration.
+        is_difference = self.minus is not None and self.moment == "duration"
+        read: Moment = "local time" if is_difference else self.moment
+        asked = "numeric" if read == "number" else "plain"
+        table = opening.check_columns(data, **{asked: columns})
+        if fields and read not in FIELDS:
             # Dates that are read as numbers are all missing, and nothing would say so.
-            if untyped := [one for one in columns if Source.of(data).is_untyped(one)]:
-                raise ColumnError(
-                    f"a text file declares no types: say by `column_type` {untyped[0]}=number "
-                    f"that {untyped[0]!r} holds numbers; of dates or times the values that may "
-                    "be released are durations, such as 60d"
-                )
-        else:
-            table = opening.check_columns(data, plain=columns)
-            kind, *others = {
-                self._held(one, opening.schema(table, data)[one], data) for one in columns
-            }
-            if others:
-                raise ColumnError(f"columns {column!r} and {self.minus!r} must be of one type")
-        return nw.to_native(_in_engine(table, data, columns, kind))
+            raise ColumnError(
+                f"a text file declares no types: say by `column_type` {fields[0]}=number that "
+                f"{fields[0]!r} holds numbers; it has days and local times, and of two columns "
+                "of them the values that may be released are durations, such as 60d"
+            )
+        if fields:
+            dialect = Source.of(data).reading()[1]
+            table = dialect.typed(table, dict.fromkeys(fields, FIELDS[read]))
+        types = opening.schema(table, data)
+        kind, *others = {self._held(one, types[one], read) for one in columns}
+        if others:
+            raise ColumnError(f"columns {column!r} and {self.minus!r} must be of one type")
+        table = engine_of(table).read(columns, kind)
+        return nw.to_native(table.with_columns(_less(kind, *columns).alias(column)))
 
-    def _held(self, column: str, dtype: Any, data: object) -> Moment:  # noqa: ANN401 -- a type
-        """Return what a column of a type holds."""
-        if Source.of(data).is_untyped(column) or dtype == nw.Object:
-            return "local time" if self.minus is not None else self.moment
-        found = moment_of(dtype)
-        allowed = {self.moment} if self.minus is None else {"day", "local time", "time"}
+    def _held(self, column: str, dtype: Any, read: Moment) -> Moment:  # noqa: ANN401 -- a type
+        """Return what a column of a type holds, ``read`` if it declares none."""
+        found = read if dtype == nw.Object else moment_of(dtype)
+        allowed = {self.moment} if self.moment == read else {"day", "local time", "time"}
         if found not in allowed:
             raise ColumnError(
                 f"column {column!r} is of type {type_name(dtype)}, and the values that may be "
@@ -233,27 +220,15 @@ NUMBERS = Measure()
 """A column of numbers, as it is."""
 
 
-def _in_engine(
-    table: nw.LazyFrame[Any], data: object, columns: list[str], kind: Moment
-) -> nw.LazyFrame[Any]:
-    """Return a lazy frame with the first column, less the second, as float64."""
-    source, numbers = Source.of(data), [nw.col(one) for one in columns]
+def _less(kind: Moment, column: str, minus: str | None = None) -> nw.Expr:
+    """Return a column, less another one, as float64."""
+    if minus is None:
+        return nw.col(column).cast(nw.Float64)
+    first, second = map(nw.col, (column, minus))
     if kind == "number":
-        table = as_numbers(table, data, columns)
-    else:
-        for one in columns:
-            if source.is_untyped(one) and kind not in FIELDS:
-                raise ColumnError(f"column {one!r}: a text file has days and local times alone")
-            if source.is_untyped(one):
-                table = source.reading()[1].typed(table, {one: FIELDS[kind]})
-            if table.collect_schema()[one] == nw.Object:
-                table = values.as_kinds(table, {one: kind})
-            else:
-                table = engine_of(table).counted(one, kind)
-        if len(columns) > 1:
-            # Integers of which two have a difference of 64 bits.
-            numbers = [nw.when(one.is_between(-LARGEST, LARGEST)).then(one) for one in numbers]
-    number = numbers[0] if len(numbers) == 1 else numbers[0] - numbers[1]
+        return first - second
+    # Integers of which two have a difference of 64 bits.
+    of_both = first.is_between(-LARGEST, LARGEST) & second.is_between(-LARGEST, LARGEST)
+    number = nw.when(of_both).then(first - second).cast(nw.Float64)
     # Days between two days are whole, so the factor is exact.
-    unit = float(DAY) if kind == "day" and len(columns) > 1 else 1.0
-    return table.with_columns((number.cast(nw.Float64) * unit).alias(columns[0]))
+    return number * float(DAY) if kind == "day" else number

@@ -14,7 +14,7 @@ from __future__ import annotations
 import logging
 import re
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from datetime import date
 from importlib import import_module
@@ -27,8 +27,8 @@ from numpy.typing import NDArray
 from dpselect._optional import needed, nw, pl
 from dpselect.errors import ColumnError, DataError
 from dpselect.passes import query, replaced
-from dpselect.tables.kinds import DAY, DIGITS, Moment, numbers_alone
-from dpselect.tables.values import places_among
+from dpselect.tables.kinds import DAY, DIGITS, Kind, Moment, numbers_alone
+from dpselect.tables.values import as_kind, places_among
 from dpselect.typing import Indices, Values
 
 Frame: TypeAlias = "nw.LazyFrame[Any]"
@@ -134,16 +134,26 @@ class Engine:
         number = pl.col(column).map_batches(numbers, return_dtype=pl.Int64)
         return nw.from_native(self.native.with_columns(number))
 
-    def counted(self, column: str, moment: Moment) -> Any:  # noqa: ANN401 -- a frame
-        """Return the table with days, points in time or durations of a column as integers.
+    def read(self, columns: Iterable[str], kind: Kind | Moment) -> Any:  # noqa: ANN401 -- a frame
+        """Return the table with columns as numbers of float64, or as integers of a moment.
+
+        Each value of a column that declares no type is read by itself, also as text or a truth
+        value; of these, columns of other types are as they are.
 
         Raises:
             ColumnError: The engine does not count them.
         """
-        value = nw.col(column).dt
-        if moment == "duration":
-            return self.table.with_columns(value.total_microseconds())
-        return self.table.with_columns(value.timestamp("us") // (DAY if moment == "day" else 1))
+        types = self.native.collect_schema()
+
+        def value(column: str) -> pl.Expr:
+            if types[column] == pl.Object:
+                return as_kind(column, kind)
+            held = pl.col(column)
+            times = dict.fromkeys(("local time", "time"), held.dt.timestamp("us"))
+            times |= {"day": times["time"] // DAY, "duration": held.dt.total_microseconds()}
+            return {**times, "number": held.cast(pl.Float64)}.get(kind, held)
+
+        return nw.from_native(self.native.with_columns(map(value, dict.fromkeys(columns))))
 
     def placed(self, edges: Edges) -> Any:  # noqa: ANN401 -- a frame of narwhals
         """Return the table with numbers replaced by their positions among ascending edges.
@@ -246,7 +256,7 @@ class Remote(Engine):
     is_here = False
     mark: ClassVar[str]
     hash: ClassVar[str]
-    counts: ClassVar[Mapping[Moment, str]]
+    counts: ClassVar[Mapping[str, str]]
 
     def without_nan(self, column: str) -> nw.Expr:
         return numbers_alone(nw.col(column).cast(nw.Float64))
@@ -254,10 +264,11 @@ class Remote(Engine):
     def hashed(self, column: str) -> Any:  # noqa: ANN401 -- a frame of narwhals
         return self._replaced({column: self.hash})
 
-    def counted(self, column: str, moment: Moment) -> Any:  # noqa: ANN401 -- a frame
-        if moment not in self.counts:
-            raise ColumnError(f"column {column!r}: durations of Spark are read as a difference")
-        return self._replaced({column: self.counts[moment]})
+    def read(self, columns: Iterable[str], kind: Kind | Moment) -> Any:  # noqa: ANN401 -- a frame
+        sql = {**self.counts, "number": "CAST({} AS DOUBLE)"}
+        if kind == "duration" not in sql:
+            raise ColumnError("durations of Spark are read as a difference (`minus`)")
+        return self._replaced(dict.fromkeys(columns, sql[kind]) if kind in sql else {})
 
     def placed(self, edges: Edges) -> Any:  # noqa: ANN401 -- a frame of narwhals
         """Return the positions by one text of SQL, which is made faster than expressions."""
@@ -299,7 +310,7 @@ class DuckDB(Remote):
     mark = '"'
     hash = f"('0x' || substr(md5({{}}), 1, {DIGITS}))::BIGINT"
     # Of an infinite one there is no number; one with too many microseconds ends a query.
-    counts: ClassVar[Mapping[Moment, str]] = {
+    counts: ClassVar[Mapping[str, str]] = {
         "day": "date_diff('day', DATE '1970-01-01', {})",
         **dict.fromkeys(("local time", "time"), "TRY(epoch_us({}))"),
         "duration": "epoch_us({})",
@@ -326,7 +337,7 @@ class Spark(Remote):
     is_ordered = False
     mark = "`"
     hash = f"CAST(conv(substring(md5({{}}), 1, {DIGITS}), 16, 10) AS BIGINT)"
-    counts: ClassVar[Mapping[Moment, str]] = {
+    counts: ClassVar[Mapping[str, str]] = {
         "day": "unix_date({})",
         "time": "unix_micros({})",
         # A session's time zone would shift it, and skip hours.

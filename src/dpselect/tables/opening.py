@@ -46,8 +46,7 @@ def open_table(data: object, *, numbers: Collection[str] = ()) -> Frame:
 
     Args:
         data: A path, a frame, or a ``Source`` of either.
-        numbers: Columns to read as float64 where the rows are those of a text file, unless
-            rows are selected by them.
+        numbers: Columns to read as float64 where the rows are those of a text file.
 
     Returns:
         Lazy where the source is. Columns of a CSV file are text, except those of
@@ -94,7 +93,7 @@ def check_columns(
         ColumnError: A column is missing or not numeric.
         DataError: As for ``open_table``.
     """
-    table = open_table(data, numbers={*numeric} - {*plain})
+    table = open_table(data, numbers=numeric)
     types, source = schema(table, data), Source.of(data)
     for column in [*numeric, *plain]:
         if not isinstance(column, str):
@@ -254,12 +253,16 @@ def no_column_named(data: object) -> ColumnError:
 def _scan(source: Source, numbers: Collection[str]) -> nw.LazyFrame[Any]:
     files, dialect, form = source.reading()
     source.check_there()
+    # Rows may be selected by the same fields as text.
     asked = {*numbers} - {one.column for one in source.comparisons} - {*source.column_type}
     table = nw.from_native(form.scan(files, dialect, asked))
     if not form.is_text:
         return filtered(table, source.comparisons)
     dialect.note_reading(["number"] if asked else [])
-    return filtered(dialect.typed(table, source.column_type), source.comparisons, dialect)
+    table = filtered(dialect.typed(table, source.column_type), source.comparisons, dialect)
+    types, known = table.collect_schema(), source.column_type
+    late = [one for one in numbers if types.get(one) == nw.String and one not in known]
+    return dialect.typed(table, dict.fromkeys(late, "number"))
 
 
 def checked_engine(engine: str, master: str | None) -> None:

@@ -61,7 +61,6 @@ from dpselect.passes import query, replaced
 from dpselect.tables.engine import distinct as distinct_rows, engine_of
 from dpselect.tables.kinds import Kind, named
 from dpselect.tables.opening import kinds_of, unreadable
-from dpselect.tables.values import as_kinds
 from dpselect.typing import Indices
 
 PRIME, SECOND = 2**30 - 35, 2**30 - 41
@@ -280,7 +279,7 @@ class PeopleCap:
         """
         named_by = {str(place): column for place, column in enumerate(columns)}
         held = nw.from_native(pl.LazyFrame({USER: users, **named_by}))
-        rows = as_kinds(held, {USER: Kind.TEXT})
+        rows = engine_of(held).read([USER], Kind.TEXT)
         rows = rows.with_columns(named(nw.col(USER), rows.collect_schema()[USER]))
         kept = self.limited(rows, order_by=list(named_by)).collect()
         return [kept.get_column(name).to_numpy() for name in named_by]

@@ -348,30 +348,18 @@ def of_objects(values: Sequence[object]) -> ColumnValues:
     return ColumnValues(objects(values), Kind.ANYTHING)
 
 
-def as_kinds(table: nw.LazyFrame[Any], kinds: Mapping[str, Kind | Moment]) -> nw.LazyFrame[Any]:
-    """Return a table in which columns of objects are of a kind, each value by itself.
-
-    Args:
-        table: The rows.
-        kinds: Kinds by column, if it is one of objects: texts, numbers or truth values; or
-            moments, which become integers.
-    """
-    reads: dict[Any, tuple[Callable[[Any], Any], Any]] = {
-        Kind.NUMBERS: (_numbers, pl.Float64),
+def as_kind(column: str, kind: Kind | Moment) -> pl.Expr:
+    """Return a column of objects as texts, truth values, numbers or moments, one by one."""
+    reads: dict[str, tuple[Callable[[Any], Any], Any]] = {
+        "number": (_numbers, pl.Float64),
         Kind.TEXT: (texts, pl.String),
         Kind.BOOLEAN: (partial(map, Kind.BOOLEAN.code), pl.Boolean),
     }
-
-    def column(name: str) -> pl.Expr:
-        kind: Any = kinds[name]
-        read, dtype = reads.get(kind, (partial(map, partial(moment_in, kind)), pl.Int64))
-        return pl.col(name).map_batches(
-            lambda given: pl.Series(read(given), dtype=dtype), dtype, is_elementwise=True
-        )
-
-    declared = table.collect_schema()
-    of_any = [column(name) for name in kinds if declared[name] == nw.Object]
-    return nw.from_native(nw.to_native(table).with_columns(of_any)) if of_any else table
+    moment: Any = kind
+    read, dtype = reads.get(kind, (partial(map, partial(moment_in, moment)), pl.Int64))
+    return pl.col(column).map_batches(
+        lambda given: pl.Series(read(given), dtype=dtype), dtype, is_elementwise=True
+    )
 
 
 def of_rows(rows: Iterable[object], width: int) -> list[ColumnValues]:

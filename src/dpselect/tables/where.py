@@ -21,7 +21,6 @@ from dpselect.errors import ColumnError, ParameterError, no_column
 from dpselect.tables import kinds
 from dpselect.tables.dialect import Dialect, no_field
 from dpselect.tables.engine import Frame, engine_of
-from dpselect.tables.values import as_kinds
 
 Literal: TypeAlias = Decimal | str | bool
 
@@ -42,8 +41,8 @@ COMPARABLE: dict[str | None, str] = {
 }
 """What a literal must be for a kind of column, in words."""
 
-KINDS: dict[type, kinds.Kind] = {
-    Decimal: kinds.Kind.NUMBERS,
+KINDS: dict[type, kinds.Kind | kinds.Moment] = {
+    Decimal: "number",
     str: kinds.Kind.TEXT,
     bool: kinds.Kind.BOOLEAN,
 }
@@ -165,7 +164,7 @@ def filtered(
         is_field = dialect is not None and dtype == nw.String
         moment = kinds.moment_of(dtype)
         if dtype == nw.Object:
-            rows = as_kinds(rows, {name: KINDS[type(one.literal)]})
+            rows = engine_of(rows).read([name], KINDS[type(one.literal)])
         elif is_field and one.column in reads.column_type:
             rows = rows.with_columns(nw.col(name).str.strip_chars())
         elif is_field and isinstance(one.literal, Decimal):
@@ -180,7 +179,7 @@ def filtered(
             reads.note_reading(["text"])
             rows = rows.with_columns(nw.col(name).str.strip_chars())
         elif (code := _code(one.literal, moment)) is not None:
-            rows, compared = engine_of(rows).counted(name, moment), replace(one, literal=code)
+            rows, compared = engine_of(rows).read([name], moment), replace(one, literal=code)
         keeps = compared.keeps(nw.col(name), rows.collect_schema()[name])
         table = rows.filter(keeps).drop(name)
     return table

@@ -21,7 +21,7 @@ from dpselect.tables.collecting import counts, sum_in_blocks, with_codes
 from dpselect.tables.engine import Engine, array_of, engine_of
 from dpselect.tables.kinds import Kind, float_type, rounded
 from dpselect.tables.people import PeopleCap
-from dpselect.tables.values import as_kinds, refused_type
+from dpselect.tables.values import refused_type
 from dpselect.trees.candidates import Individual, depth
 from dpselect.trees.counts import FEW_CELLS, Counts, MemoryCounts, Target, cells_of, flat
 from dpselect.trees.domains import OUTSIDE, Bins, Categories, Schema
@@ -55,10 +55,10 @@ class EngineCounts(Counts):
         self._classes, self._most = len(public.classes), most
         self._totals: Indices | None = None
         domains = {**public.named, label: Categories(public.classes)}
-        table = tables.check_columns(data, plain=list(domains))
         untyped = tables.Source.of(data).is_untyped
-        fields = [name for name, one in domains.items() if isinstance(one, Bins)]
-        self._table = tables.as_numbers(table, data, [name for name in fields if untyped(name)])
+        fields = [c for c, one in domains.items() if isinstance(one, Bins) and untyped(c)]
+        plain = [name for name in domains if name not in fields]
+        self._table = tables.check_columns(data, numeric=fields, plain=plain)
         types = self._table.collect_schema()
         for name, domain in domains.items():
             kind = Kind.of(types[name])
@@ -70,7 +70,7 @@ class EngineCounts(Counts):
         self._codes = self._known(self._coded())
         if users is not None:
             users.check(data)
-            self._table = as_kinds(self._table, {users.user: Kind.TEXT})
+            self._table = engine_of(self._table).read([users.user], Kind.TEXT)
             rows = self._coded(more={"user": users.persons(self._table.collect_schema())})
             limited = users.limited(rows, order_by=[LABEL, *self._names])
             self._codes = limited.select(*self._coding)
