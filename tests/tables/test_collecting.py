@@ -1,4 +1,4 @@
-"""Aggregates collected from engines: their declared size, blocks of sums, and positions."""
+"""Aggregates collected from engines: their declared size, and positions."""
 
 from math import inf, nan
 
@@ -8,8 +8,7 @@ import polars as pl
 import pytest
 
 from dpselect import tables
-from dpselect.errors import DataError, ParameterError
-from dpselect.tables.collecting import sum_in_blocks, with_codes
+from dpselect.errors import DataError
 from dpselect.tables.engine import engine_of
 from support.engines import every_engine, held_by
 
@@ -22,22 +21,6 @@ def test_more_rows_than_declared_do_not_leave_the_engine(engine, crossing):
         tables.collect(tables.open_table(held_by(engine, ROWS)), ROWS, most=7)
 
     assert max(crossing) == 8
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("engine", ["polars", "duckdb"])
-def test_more_sums_than_one_pass_takes_are_summed_in_blocks(engine, crossing):
-    held = held_by(engine, ROWS)
-    sums = [(nw.col("one") * j).sum().alias(f"sum{j}") for j in range(250)]
-
-    blocks = sum_in_blocks(tables.open_table(held), held, sums, by=["group"], most=3)
-
-    assert len(blocks) == 2
-    for block in blocks:
-        records = np.array([100, 200, 100])[tables.counts(block.pop("group"))]
-        for name, column in block.items():
-            assert (tables.counts(column) == int(name.removeprefix("sum")) * records).all()
-    assert max(crossing) <= 3
 
 
 NUMBERS = [None, nan, inf, -inf, -1.0, 0.0, 0.5, 1.0, 2.0, 7.0]
@@ -73,7 +56,7 @@ VALUES["r"] = [7, 4, 9, 8]
 def test_a_code_is_the_position_of_the_value_that_is_equal(engine):
     rows = tables.open_table(held_by(engine, pl.DataFrame(VALUES))).lazy()
 
-    coded = with_codes(rows, LISTED).with_columns(nw.col(*LISTED).fill_null(-1))
+    coded = engine_of(rows).coded(LISTED).with_columns(nw.col(*LISTED).fill_null(-1))
     found = tables.collect(coded, rows, most=4)
 
     for column, listed in LISTED.items():
@@ -81,15 +64,13 @@ def test_a_code_is_the_position_of_the_value_that_is_equal(engine):
         assert sorted(tables.counts(found[column]).tolist()) == sorted(expected)
 
 
-def test_any_number_of_values_can_be_listed_up_to_what_takes_too_long():
+def test_any_number_of_values_can_be_listed():
     """From some hundreds on Python's own calls were too deep."""
     values = [f"v{n}" for n in range(2_000)]
     rows = nw.from_native(pl.LazyFrame({"t": ["v1999", "x", "v0", None, "v1"]}))
 
-    coded = with_codes(rows, {"t": values}).collect()["t"].to_list()
+    coded = engine_of(rows).coded({"t": values}).collect()["t"].to_list()
     assert coded == [1999, None, 0, None, 1]
-    with pytest.raises(ParameterError):
-        with_codes(rows, {"t": values * 6})
 
 
 @every_engine

@@ -46,7 +46,8 @@ def in_memory():
 
 
 @every_engine
-def test_totals_tables_and_hits_are_those_in_memory(engine, crossing):
+def test_totals_tables_and_hits_are_those_in_memory(engine, crossing, monkeypatch):
+    monkeypatch.setattr("dpselect.trees.engine.MOST_SUMS", 4)
     held, memory = EngineCounts(held_by(engine, FRAME), "buys", PUBLIC, None, N), in_memory()
     breeder = ev.Breeder(PUBLIC, np.random.default_rng(1), 4)
     trees = [breeder.random_tree(depth) for depth in (0, 1, 2, 3, 3, 4)]

@@ -15,7 +15,7 @@ import logging
 import re
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from datetime import date
 from importlib import import_module
 from typing import Any, ClassVar, TypeAlias, cast
@@ -179,17 +179,23 @@ class Engine:
         return nw.from_native(self.native.with_columns(found))
 
     def coded(self, goals: Mapping[str, Sequence[Any]]) -> Any:  # noqa: ANN401 -- a frame
-        """Return the table with the positions of values among those listed, null for others."""
+        """Return the table with the positions of values among those listed, null for others.
+
+        Args:
+            goals: The columns to replace, of floats without NaN, each with its values. Public.
+        """
+        types = self.table.collect_schema()
 
         def code(column: str, listed: Sequence[Any]) -> nw.Expr:
-            number = nw.col(column)
+            number, dtype = nw.col(column), types[column]
             first: Any = listed[0] if listed else None
-            in_a_row = type(first) is int and 0 <= first < 2**31
+            in_a_row = dtype.is_integer() and type(first) is int and 0 <= first < 2**31
             if in_a_row and [*listed] == [*range(first, first + len(listed))]:
                 # Whatever an engine computes of numbers beyond, nothing overflows.
                 steps = number.clip(first, listed[-1]).cast(nw.Int64) - first
                 return nw.when(number.is_between(first, listed[-1])).then(steps).alias(column)
-            return self._position(column, listed).alias(column)
+            known = [_comparable(value, dtype) for value in listed]
+            return self._position(column, known).alias(column)
 
         return self.table.with_columns(code(column, listed) for column, listed in goals.items())
 
@@ -397,10 +403,8 @@ class Spark(Remote):
 
     def literals(self, values: Sequence[Any]) -> Sequence[Any]:
         # It has no other integers, and years without leading zeros are not read by Java.
-        values = _of_64_bits(values)
-        if self.table.implementation.is_pyspark() and any(isinstance(v, date) for v in values):
-            return [self.f.lit(one.isoformat()).cast("date") for one in values]
-        return values
+        days = {one: self.f.lit(f"{one}").cast("date") for one in values if type(one) is date}
+        return [days.get(one, one) for one in _of_64_bits(values)]
 
     def _frame(self) -> nw.DataFrame[Any]:
         needed("pyarrow", extra="spark")
@@ -438,6 +442,21 @@ class Spark(Remote):
 
 def _of_64_bits(values: Sequence[Any]) -> list[Any]:
     return [one for one in values if not isinstance(one, int) or -(2**63) <= one < 2**63]
+
+
+def _comparable(value: Any, dtype: Any) -> Any:  # noqa: ANN401 -- narwhals' types
+    """Return a listed value as the type of a column, None if no value there is equal to it."""
+    if isinstance(value, str) or dtype == nw.String:
+        return value if isinstance(value, str) and dtype == nw.String else None
+    if not dtype.is_numeric():
+        return value
+    number = float if dtype.is_float() else int
+    # An engine refuses an integer that no column of the type can hold.
+    lowest, end = (0, 2**64) if dtype.is_unsigned_integer() else (-(2**63), 2**63)
+    with suppress(OverflowError, TypeError, ValueError):
+        here = number is float or lowest <= value < end
+        return number(value) if here and number(value) == value else None
+    return None
 
 
 def engine_of(table: Any) -> Engine:  # noqa: ANN401 -- a frame of narwhals

@@ -137,7 +137,10 @@ class Groups:
             released = first(asked)
             epsilon -= released.plan.epsilon
         else:
-            _check_public(asked, groups)
+            why = "is for groups that are not public: leave it out, or `groups`"
+            validation.left_out(asked, "groups_share", "other", "delta", why=why)
+            if any(None in (one if isinstance(one, tuple) else (one,)) for one in groups):
+                raise ParameterError("`groups` must be different values, and none missing")
         return cls(
             by=by,
             listed=groups or (),
@@ -340,10 +343,3 @@ def after_groups(first: Plan, each: Plan) -> Plan:
         delta=first.delta,
         passes=first.passes + each.passes,
     )
-
-
-def _check_public(asked: Any, groups: tuple[Any, ...]) -> None:  # noqa: ANN401 -- a query
-    why = "is for groups that are not public: leave it out, or `groups`"
-    validation.left_out(asked, "groups_share", "other", "delta", why=why)
-    if any(None in (one if isinstance(one, tuple) else (one,)) for one in groups):
-        raise ParameterError("`groups` must be different values, and none missing")

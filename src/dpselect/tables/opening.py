@@ -171,15 +171,11 @@ def _cure(kind: object, column: str) -> str:
     cures: dict[Any, str] = {
         nw.String: "if it holds numbers, cast it: strict=False in polars, TRY_CAST in SQL",
         nw.Time: f"give hours or seconds as a number: pl.col({column!r}).dt.hour() of polars",
-        nw.Duration: (
-            "for percentiles give `upper` and `step` as durations, such as "
-            "timedelta(days=60) and timedelta(days=1), in commands 60d and 1d"
-        ),
     } | dict.fromkeys(
-        (nw.Date, nw.Datetime),
-        "for percentiles give dates as `lower` and `upper` and a duration as `step`, such as "
-        "date(2024, 1, 1) and timedelta(days=1), in commands 2024-01-01 and 1d; or `minus`, a "
-        "column of earlier dates, for the time between the two",
+        (nw.Date, nw.Datetime, nw.Duration),
+        "for percentiles give `lower`, `upper` and `step` as dates and durations, such as "
+        "date(2024, 1, 1) and timedelta(days=1), in commands 2024-01-01, 60d and 1d; or "
+        "`minus`, a column of earlier dates, for the time between the two",
     )
     return next((f": {cure}" for known, cure in cures.items() if kind == known), "")
 

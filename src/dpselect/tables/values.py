@@ -77,11 +77,10 @@ class ColumnValues:
 
     def plain(self) -> list[Hashable]:
         """Return plain Python values, exact, None for what is missing or cannot be hashed."""
-        if not self.is_typed:
-            return [plain_value(value) for value in self.values.tolist()]
         values = self.values.astype(object)
-        values[np.isnan(self.numbers())] = None
-        return list(values)
+        if self.missing is not None:
+            values[self.missing] = None
+        return [*map(plain_value, values)]
 
 
 def of_values(values: object, refusal: str) -> ColumnValues:

@@ -17,7 +17,8 @@ import numpy as np
 
 from dpselect import tables
 from dpselect._optional import nw
-from dpselect.tables.collecting import counts, sum_in_blocks, with_codes
+from dpselect.passes import MOST_SUMS
+from dpselect.tables.collecting import counts
 from dpselect.tables.engine import Engine, array_of, engine_of
 from dpselect.tables.kinds import Kind, float_type, rounded
 from dpselect.tables.people import PeopleCap
@@ -135,8 +136,10 @@ class EngineCounts(Counts):
             for k, tree in enumerate(trees)
         ]
         out = np.zeros((len(trees), self._classes), dtype=np.int64)
-        by, most = [LABEL], self._classes
-        for block in sum_in_blocks(self._codes, self._data, sums, by=by, most=most):
+        grouped = self._codes.group_by(LABEL)
+        for first in range(0, len(sums), MOST_SUMS):
+            some = grouped.agg(*sums[first : first + MOST_SUMS])
+            block = tables.collect(some, self._data, most=self._classes)
             labels = counts(block.pop(LABEL))
             for tree, found in block.items():
                 out[int(tree), labels] = counts(found)
@@ -203,7 +206,7 @@ class EngineCounts(Counts):
                 listed[name] = domain.held(held, repaired=repaired)
             values.append(value.alias(name))
         rows = self._table.lazy().select(*values, **(more or {}))
-        found = with_codes(engine_of(rows).placed(edges), listed)
+        found = engine_of(engine_of(rows).placed(edges)).coded(listed)
         repairs = [
             nw.col(name).fill_null(domain.unknown)
             for name, (_, domain) in self._coding.items()
