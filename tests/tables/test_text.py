@@ -54,7 +54,9 @@ def by_the_rule(body, *, quote, comment):
             more = body[at : at + 1] == b","
             at += 1
         rows.append(row)
-    return [tuple((fields + [b""] * 3)[:3]) for fields in rows]
+    # Nobody knows which of too many fields has no name.
+    known = [[] if any(fields[3:4]) else fields[:3] for fields in rows]
+    return [(*fields, *[b""] * (3 - len(fields))) for fields in known]
 
 
 def plain(rows):
@@ -149,7 +151,7 @@ def test_numbers_are_those_of_the_fields_as_text(tmp_path_factory, fields, missi
         ("# two\n# lines\ndays,ward\n# one\n3,a\n", {"comment": "#"}, [("3", "a")]),
         ("3,a\n4,b\rc", {"header": ("days", "ward")}, [("3", "a"), ("4", "b\rc")]),
         ("days,ward\nNA,-\n,b\n", {"missing": ("NA", "-")}, [(None, None), (None, "b")]),
-        ("days,ward\n3\n4,b,c\n\n", {}, [("3", None), ("4", "b"), (None, None)]),
+        ("days,ward\n3\n4,b,\n5,b,c\n\n", {}, [("3", None), ("4", "b"), *[(None, None)] * 2]),
         ("days,ward\r\n3,'a,b'\r\n", {"quote": "'"}, [("3", "a,b")]),
         ('days,ward\n5" pipe,"a ""b""\nc"\n', {}, [('5" pipe', 'a "b"\nc')]),
         (" days , ward \n3, a \n", {"strip": False}, [("3", " a ")]),

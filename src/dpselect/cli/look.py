@@ -215,7 +215,8 @@ def _fitting(source: Source) -> Source:
 def _first_filled(rows: Sequence[Sequence[str]]) -> int:
     """Return the place of the first row with more than half as many fields as any has."""
     filled = [sum(map(bool, row)) for row in rows]
-    return next((place for place, one in enumerate(filled) if 2 * one > max(filled)), 0)
+    half = max(filled, default=0) / 2
+    return next((place for place, one in enumerate(filled) if one > half), 0)
 
 
 def _of_cells(source: Source) -> Source:

@@ -3,9 +3,9 @@
 A record ends with LF or CRLF. Where marks quote, a field is quoted if its first character is a
 mark, up to the next single mark, and a doubled mark within is one; it may hold separators and
 line ends. All other marks, lone carriage returns, NULs and bytes of no character belong to
-their own field. polars toggles at each mark, so fields to which that is another rule are
-quoted for it. Errors come from the first line, or from one claim that the file
-contradicts: that its writer closes marks as above.
+their own field. Of a record with more fields than names all is missing. polars toggles at each
+mark, so fields to which that is another rule are quoted for it. Errors come from the first
+line, or from one claim that the file contradicts: that its writer closes marks as above.
 """
 
 from __future__ import annotations
@@ -38,6 +38,9 @@ LONGEST = 1 << 22
 """Bytes of a first line at most; a file of other line ends is one line."""
 
 LF, CR = 10, 13
+
+BEYOND = "\n"
+"""The field after those that have a name, which holds no line end."""
 
 MARKED, LEFT_OUT = 1, 2
 
@@ -117,21 +120,25 @@ def _frames(
 ) -> Iterator[pl.DataFrame]:
     """Yield the columns that are wanted, block by block."""
     separator, _ = dialect.marks
-    at = {name: str(place) for place, name in enumerate(names)}
+    at = {name: str(place) for place, name in enumerate([*names, BEYOND])}
     are_plain = dialect.decimal == "." and dialect.thousands is None and not dialect.missing
     direct = {*wanted} & numbers if are_plain else set()
 
     def read(block: bytes, mark: str | None) -> pl.DataFrame:
         found = pl.read_csv(
             block,
-            schema={at[one]: pl.Float64 if one in direct else pl.String for one in names},
-            columns=[at[one] for one in wanted],
+            schema={at[one]: pl.Float64 if one in direct else pl.String for one in at},
+            columns=[at[one] for one in (*wanted, BEYOND)],
             separator=separator,
             quote_char=mark,
             encoding="utf8-lossy",
             truncate_ragged_lines=True,
             ignore_errors=True,
         )
+        if dialect.header is not False and found[at[BEYOND]].null_count() < found.height:
+            # Nobody knows which of too many fields has no name.
+            is_known = cleaned(pl.col(at[BEYOND]), dialect).is_null()
+            found = found.with_columns(pl.when(is_known).then(pl.all()))
         fields = {one: pl.col(at[one]) for one in wanted}
         fields |= {one: cleaned(fields[one], dialect) for one in {*wanted} - direct}
         late: dict[str, FieldType] = dict.fromkeys({*wanted} & numbers - direct, "number")
