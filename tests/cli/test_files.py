@@ -111,7 +111,7 @@ def test_look_shows_the_curator_which_dialect_fits(run, rows, name):
 
 
 SHEETS = {
-    "title": ([["Pay", "", ""], ["who", "*", "pay"], ["Ann", "x", 1]], "--skip-lines 1\n"),
+    "title": ([["Pay", "", ""], ["who", "*", "pay"], ["Ann", "x", 1]], "--skip-lines 1 "),
     "twice": ([["a", "", "a"], ["Ann", 1, 2]], "1 \\\n             --header 'a,column_2,a_3'"),
 }
 
@@ -120,11 +120,13 @@ SHEETS = {
 def test_look_finds_the_header_of_a_sheet(run, tmp_path, name):
     cells, option = SHEETS[name]
     with xlsxwriter.Workbook(tmp_path / "sheet.xlsx") as book:
-        sheet = book.add_worksheet()
+        sheet = book.add_worksheet("Pay")
         for place, row in enumerate(cells):
             sheet.write_row(place, 0, row)
+        book.add_worksheet("Notes")
 
-    assert option in run("look", tmp_path / "sheet.xlsx").out
+    assert "'Pay', 'Notes'" in run("look", tmp_path / "sheet.xlsx").error
+    assert option in run("look", tmp_path / "sheet.xlsx", "--sheet", "Pay").out
 
 
 @pytest.mark.parametrize(

@@ -25,10 +25,10 @@ ROWS = [
 ]
 
 
-def workbook(path, rows, sheets=1):
+def workbook(path, *sheets):
     """Write a workbook of Excel: days are numbers in a format of dates."""
     with xlsxwriter.Workbook(path, {"default_date_format": "yyyy-mm-dd"}) as file:
-        for _ in range(sheets):
+        for rows in sheets:
             sheet = file.add_worksheet()
             for line, row in enumerate(rows):
                 sheet.write_row(line, 0, row)
@@ -138,9 +138,17 @@ def test_cells_of_a_workbook_are_text_below_the_lines_above_its_header(tmp_path)
     assert rows.to_dict(as_series=False) == {"who": ["a", "7"], "ct": ["38.5", None]}
     named = tables.open_table(tables.Source(path, skip_lines=3, header=["who", "ct", "more"]))
     assert named.collect().rows() == [("a", "38.5", None), ("7", "n/a", None)]
-    workbook(path, [["who"], ["a"]], sheets=2)
-    with pytest.raises(DataError):
-        tables.open_table(path)
+
+
+def test_one_of_several_sheets_is_named(tmp_path):
+    path = tmp_path / "years.xlsx"
+    workbook(path, [["who"], ["a"]], [["who"], ["b"]])
+
+    for source in (tables.Source(path), tables.Source(path, sheet="2026")):
+        with refused("sheet", error=DataError):
+            tables.open_table(source)
+    one = tables.open_table(tables.Source(path, sheet="Sheet2"))
+    assert one.collect().rows() == [("b",)]
 
 
 @pytest.mark.parametrize(

@@ -18,8 +18,10 @@ from typing import TYPE_CHECKING, Any
 from dpselect._optional import nw, pl
 from dpselect.cli import options, output
 from dpselect.cli.help import flag
+from dpselect.errors import DataError
 from dpselect.passes import replaced
 from dpselect.tables.dialect import WORKBOOKS
+from dpselect.tables.formats import sheets_of
 from dpselect.tables.opening import open_table, unreadable
 
 if TYPE_CHECKING:
@@ -214,13 +216,20 @@ def _fitting(source: Source) -> Source:
 
 def _first_filled(rows: Sequence[Sequence[str]]) -> int:
     """Return the place of the first row with more than half as many fields as any has."""
-    filled = [sum(map(bool, row)) for row in rows]
-    half = max(filled, default=0) / 2
-    return next((place for place, one in enumerate(filled) if one > half), 0)
+    most = max((sum(map(bool, row)) for row in rows), default=0)
+    return next((place for place, row in enumerate(rows) if 2 * sum(map(bool, row)) > most), 0)
 
 
 def _of_cells(source: Source) -> Source:
-    """Return a source that begins with a row of which more than half is filled."""
+    """Return a source that begins with a row of which more than half is filled.
+
+    Raises:
+        DataError: It has several sheets, and none is named.
+    """
+    source.check_there()
+    sheets = replaced(lambda: sheets_of(source.files()[0]), lambda: unreadable(source))
+    if source.sheet not in sheets and len(sheets) > 1:
+        raise DataError(f"`sheet` must be one of {sheets}")
     found = _rows_of(replace(source, header=False)).fill_null("").rows()
     first, names = _names(found, _first_filled(found), source)
     return replace(source, skip_lines=source.skip_lines + first, header=names or source.header)

@@ -135,12 +135,10 @@ def rows_of(path: str, typed: Mapping[str, Any]) -> str | Source:
     given = {name: typed[name] for name in names}
     if not given:
         return path
-    for name in ("separator", "thousands"):
-        if name in given:
-            given[name] = given[name].replace("\\t", "\t")
-    for name in ("missing", "header"):
-        if name in given:
-            given[name] = tuple(given[name].split(","))
+    for name in given.keys() & {"separator", "thousands"}:
+        given[name] = given[name].replace("\\t", "\t")
+    for name in given.keys() & {"missing", "header"}:
+        given[name] = tuple(given[name].split(","))
     if "column_type" in given:
         given["column_type"] = once([*map(_column_type, given["column_type"])])
     return Source(path, **given)

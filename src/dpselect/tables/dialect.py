@@ -158,6 +158,7 @@ class Dialect:
         column_type: Types of the columns, by name: ``"text"``, ``"number"``, ``"integer"``,
             ``"date"`` or ``"time"``. A field that is not of the type is missing. Public, and
             not to be read off the fields.
+        sheet: Sheet of a workbook; by default the only one.
 
     Raises:
         ParameterError: A value is out of its range, or two of them exclude each other.
@@ -187,6 +188,7 @@ class Dialect:
     column_type: Annotated[Mapping[str, FieldType], _types] = field(
         default_factory=dict, hash=False
     )
+    sheet: Annotated[str | None, _text("a text")] = None
 
     def __post_init__(self) -> None:
         if not self.stated_dialect:

@@ -131,19 +131,26 @@ def _json_lines(files: Sequence[Path], dialect: Dialect, *_: object) -> pl.LazyF
     return scan_text(files, line).filter(whole.is_not_null()).select(map(field, names))
 
 
+def sheets_of(file: Path) -> list[str]:
+    """Return the names of the sheets of a workbook."""
+    names: list[str] = needed("fastexcel", extra="formats").read_excel(file).sheet_names
+    return names
+
+
 def _workbooks(files: Sequence[Path], dialect: Dialect, *_: object) -> pl.LazyFrame:
-    """Return the cells of workbooks of one sheet as text, each by itself."""
+    """Return the cells of a sheet of workbooks as text, each by itself."""
     fastexcel: Any = needed("fastexcel", extra="formats")
 
     def sheet(file: Path, skip: int, most: int | None = None) -> pl.DataFrame:
         book = fastexcel.read_excel(file)
-        if len(book.sheet_names) != 1:
+        sheets = book.sheet_names if dialect.sheet is None else [dialect.sheet]
+        if len(sheets) != 1 or sheets[0] not in book.sheet_names:
             raise DataError(
-                f"{file.name} has {len(book.sheet_names)} sheets: save the one to read as "
-                "CSV UTF-8, or give the frame of polars.read_excel"
+                f"{file.name} has {len(book.sheet_names)} sheets: name one by `sheet`; "
+                "`dpselect look` lists them for who may read the file"
             )
         cells = {"header_row": None, "skip_rows": skip, "n_rows": most, "dtypes": "string"}
-        found: pl.DataFrame = book.load_sheet(0, **cells).to_polars()
+        found: pl.DataFrame = book.load_sheet(sheets[0], **cells).to_polars()
         return found
 
     def named(file: Path) -> list[str]:
@@ -257,9 +264,9 @@ def _labelled(held: pl.Expr, labels: Mapping[float, str]) -> pl.Expr:
     return held.replace_strict(old, [*labels.values()], default=digits, return_dtype=pl.String)
 
 
-_EVERY = frozenset(DEFAULTS)
+_EVERY = frozenset(DEFAULTS) - {"sheet"}
 _MARKS = frozenset({"separator", "quote"})
-_CELLS = _EVERY - _MARKS - {"encoding", "comment"}
+_CELLS = frozenset(DEFAULTS) - _MARKS - {"encoding", "comment"}
 _OF_STATISTICS = frozenset({"format", "encoding", "column_type"})
 
 

@@ -125,7 +125,7 @@ class Source(Dialect):
             ParameterError: There is such a statement, which is not known of them, either.
         """
         if others := [name for name in self.stated_dialect if name not in known]:
-            raise ParameterError(f"`{others[0]}` goes with text files, and not with {what}")
+            raise ParameterError(f"`{others[0]}` goes with other files, and not with {what}")
 
     def whole_file(self, is_one: Callable[[Path], bool], *, cure: str) -> Path | None:
         """Return the path of a file that is no table; None of anything else; no row is read.
