@@ -36,6 +36,8 @@ class Neighbours(Enum):
     SWAP = "swap"
     """One member of a subset exchanged for a non-member; the subset's size is public."""
 
+    __hash__ = object.__hash__  # as fast as comparing: each relation is one object
+
     def __str__(self) -> str:
         return self.value
 

@@ -15,6 +15,7 @@ from contextvars import ContextVar
 from dataclasses import MISSING, dataclass, fields, replace
 from functools import cache, cached_property, partial
 from importlib import import_module
+from itertools import repeat
 from numbers import Real
 from typing import (
     Any,
@@ -540,8 +541,8 @@ def _released(
         one.check_where(where)
     if budget is not None and hasattr(budget, "for_rows_of"):
         budget = budget.for_rows_of(data)
-    entries = [one.plan.answered(budget) for one in queries]
-    new = [one for one, entry in zip(queries, entries, strict=True) if entry is None]
+    entries = [(one, one.plan.answered(budget)) for one in queries]
+    new = [one for one, entry in entries if entry is None]
     charge = reserve([one.plan for one in new], budget)
     if len(new) > 1:
         data = list(data) if isinstance(data, Iterator) else data
@@ -549,11 +550,10 @@ def _released(
             one.check(data)
     with noting() as read:
         draws = [one.prepare(data) for one in new]
-        drawn = iter(zip(new, draws, charge(), strict=True))
+        drawn = map(_drawn, new, draws, charge(), repeat(read))
         # A list first: its loop needs no generator.
         made = [
-            _drawn(*next(drawn), read) if entry is None else _repeated(one, entry)
-            for one, entry in zip(queries, entries, strict=True)
+            next(drawn) if entry is None else _repeated(one, entry) for one, entry in entries
         ]
     return (*made,)
 
