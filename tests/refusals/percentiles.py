@@ -126,7 +126,9 @@ ROWS = [
     RECORDS("at least one record", DataError, values=[]),
     RECORDS("must be numbers", DataError, values=np.array(["secret"])),
     RECORDS("not of 2 dimensions", DataError, values=np.array([[1, 2]])),
-    RECORDS("holds neither numbers", DataError, values=np.array(["2020-01-01"], dtype="M8[D]")),
+    RECORDS(
+        "must hold numbers or text", DataError, values=np.array(["2020-01-01"], dtype="M8[D]")
+    ),
     RECORDS("must be a .csv, .tsv, .parquet,", DataError, values="stays.xls"),
     RECORDS("must be a frame", DataError, values={"secret": 1}),
     RECORDS("of type text", DataError, values=pl.Series(["secret"])),

@@ -22,7 +22,7 @@ from dpselect import validation
 from dpselect._optional import nw, pl
 from dpselect.errors import ColumnError, ParameterError, PublicClaimError
 from dpselect.query import Columns, Released
-from dpselect.tables.collecting import collect, counts
+from dpselect.tables.columns import collect, counts
 from dpselect.tables.engine import Column, Frame, distinct, engine_of
 from dpselect.tables.kinds import Kind, named, type_name
 from dpselect.tables.opening import check_columns, schema

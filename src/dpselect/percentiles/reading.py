@@ -20,8 +20,7 @@ from dpselect.draws.exact.leading_zeros import spans
 from dpselect.errors import ColumnError, DataError, missing_value
 from dpselect.neighbours import Neighbours
 from dpselect.percentiles.candidates import OPEN, Float, Range, starts_of, unclear
-from dpselect.tables.collecting import EDGES_AT_ONCE
-from dpselect.tables.columns import NUMBERS, Measure
+from dpselect.tables.columns import EDGES_AT_ONCE, NUMBERS, Measure
 from dpselect.tables.engine import engine_of
 from dpselect.tables.groups import GROUP
 from dpselect.tables.opening import are_in_header, unreadable

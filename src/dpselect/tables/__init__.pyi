@@ -1,9 +1,7 @@
-from .collecting import (
-    collect as collect,
-    counts as counts,
-)
 from .columns import (
+    collect as collect,
     count_records as count_records,
+    counts as counts,
     declared_float as declared_float,
     lazy_columns as lazy_columns,
     numeric_column as numeric_column,

@@ -1,5 +1,6 @@
-"""Named columns of a table as they are, or as numbers: also of days, times and durations.
+"""Named columns of a table as they are, or as numbers, and what an engine counts of them.
 
+Numbers are also those of days, times and durations.
 Days are counted from 1970-01-01, points in time and durations in microseconds, points in time
 from the beginning of that day. Each value is coded by itself and exactly, in whatever holds it:
 what is finer than a microsecond is cut off as the engines cut it. What is of another type in a
@@ -14,15 +15,17 @@ from typing import Any
 
 import numpy as np
 
-from dpselect._optional import nw
+from dpselect._optional import nw, pl
 from dpselect.errors import ColumnError, DataError, ParameterError
 from dpselect.tables import opening, values
-from dpselect.tables.collecting import collect
 from dpselect.tables.dialect import FieldType
-from dpselect.tables.engine import engine_of
+from dpselect.tables.engine import Column, Frame, engine_of
 from dpselect.tables.kinds import DAY, Kind, Moment, float_type, moment_of, type_name
 from dpselect.tables.source import Source
-from dpselect.typing import Values
+from dpselect.typing import Indices, Values
+
+EDGES_AT_ONCE = 512
+"""Edges of one look-up: engines take longer to plan deeper or wider ones than to run them."""
 
 REFUSAL = "the values must be numbers, one for each record"
 
@@ -54,6 +57,45 @@ def count_records(
     table = opening.check_columns(data, numeric=numeric, plain=plain)
     row = collect(table.select(nw.len().alias("records")), data, most=1)
     return int(row["records"][0])
+
+
+def collect(
+    table: Frame, data: object, *, most: int, order_by: Sequence[str] = ()
+) -> dict[str, Column]:
+    """Run the query of an aggregate and return its columns.
+
+    Args:
+        table: The query.
+        data: What it was made from, to name in an error.
+        most: Rows that the aggregate can have. Public. At most one row more leaves the engine,
+            for any query.
+        order_by: Columns to sort the rows by.
+
+    Raises:
+        DataError: The engine refuses the query, or there are more rows.
+    """
+    first = table.head(most + 1)
+    frame = engine_of(first).fetched(lambda: opening.unreadable(data))
+    if len(frame) > most:
+        raise DataError("there are more groups than were declared")
+    # Here: of rows that are sorted Spark keeps a heap, of all that there could be. Together
+    # threads take three times as long for texts.
+    found = frame.to_polars()
+    found = found.sort(order_by, multithreaded=False) if order_by else found
+    return {series.name: _column(series) for series in found}
+
+
+def _column(series: pl.Series) -> Column:
+    if series.dtype.is_numeric() and series.null_count() == 0:
+        return series.to_numpy()
+    return values.objects(series.to_list())
+
+
+def counts(column: Column) -> Indices:
+    """Return counts as integers; the sum over no rows is null in SQL and counts as 0."""
+    if column.dtype != object:
+        return column.astype(np.int64, copy=False)
+    return np.array([0 if count is None else count for count in column], dtype=np.int64)
 
 
 def read_columns(

@@ -373,13 +373,10 @@ class Spark(Remote):
     def compared(self) -> Any:  # noqa: ANN401 -- a frame of narwhals
         if self.table.implementation.is_pyspark_connect():
             return self._replaced(as_stored(self.native, self.f))
-        fields = self.native.schema.fields
-        collated = [
-            field.name
-            for field in fields
-            if getattr(field.dataType, "collation", BINARY) != BINARY
-        ]
-        return self._replaced(dict.fromkeys(collated, f"collate({{}}, '{BINARY}')"))
+        types = {one.name: one.dataType for one in self.native.schema.fields}
+        collate = f"collate({{}}, '{BINARY}')"
+        is_one = {one: getattr(of, "collation", BINARY) != BINARY for one, of in types.items()}
+        return self._replaced({one: collate for one in types if is_one[one]})
 
     def _with(self, new: Sequence[tuple[str, str, str]]) -> Any:  # noqa: ANN401 -- a frame of Spark
         return self.native.withColumns({one: self.f.expr(sql) for one, _, sql in new})
@@ -526,7 +523,7 @@ def _signed(native: Any, f: Any) -> dict[str, str]:  # noqa: ANN401 -- a frame o
     session.sql(BATCHES).collect()
     _SAIL.add(session)
     plan = native._plan.to_proto(session.client)  # noqa: SLF001 -- PySpark tells nobody
-    if not all(map(_is_stored, _relations_in(plan))):
+    if not all(map(_is_stored, _leaves(plan))):
         raise DataError(
             "Sail takes NaN for a number in views, tables and queries by name, and in other "
             f"formats than {', '.join(sorted(FILES - {''}))}: give a file by its path"
@@ -544,20 +541,16 @@ def _signed(native: Any, f: Any) -> dict[str, str]:  # noqa: ANN401 -- a frame o
 
 
 def _is_stored(relation: Any) -> bool:  # noqa: ANN401 -- a message of protobuf
-    """Return whether a relation of a plan is made of rows that are read as they are."""
-    if inner := [*_relations_in(relation)]:
-        return all(map(_is_stored, inner))
+    """Return whether a relation that holds no other is of rows that are read as they are."""
     if (kind := relation.WhichOneof("rel_type")) != "read":
         return kind in LOCAL
     source = relation.read.data_source
     return relation.read.HasField("data_source") and str(source.format).lower() in FILES
 
 
-def _relations_in(message: Any) -> Iterator[Any]:  # noqa: ANN401 -- a message of protobuf
-    """Yield the relations that a message holds, not those that they hold."""
-    for _, held in message.ListFields():
-        is_one = hasattr(held, "ListFields") or not hasattr(held, "__iter__")
-        for part in [held] if is_one else held:
-            if hasattr(part, "ListFields"):
-                is_relation = part.DESCRIPTOR.name == "Relation"
-                yield from [part] if is_relation else _relations_in(part)
+def _leaves(message: Any) -> list[Any]:  # noqa: ANN401 -- a message of protobuf
+    """Return the relations that a message is made of, which hold no others."""
+    held = (one for field, one in message.ListFields() if field.message_type)
+    parts = (part for one in held for part in ([one] if hasattr(one, "ListFields") else one))
+    inner = [leaf for one in parts if hasattr(one, "ListFields") for leaf in _leaves(one)]
+    return inner or [message] * (message.DESCRIPTOR.name == "Relation")

@@ -62,8 +62,14 @@ class Kind(StrEnum):
     ANYTHING = "anything"
 
     @classmethod
-    def of(cls, dtype: Any) -> Kind | None:  # noqa: ANN401 -- narwhals' types, and polars'
+    def of(cls, dtype: Any) -> Kind | None:  # noqa: ANN401 -- narwhals' types, polars', NumPy's
         """Return what a type declares, None if neither numbers nor names."""
+        if isinstance(dtype, np.dtype):
+            if dtype == np.dtype("datetime64[D]"):
+                return cls.DATE
+            kinds = dict.fromkeys("iu", cls.INTEGER) | dict.fromkeys("US", cls.TEXT)
+            kinds |= {"b": cls.BOOLEAN, "f": cls.NUMBERS, "O": cls.ANYTHING}
+            return kinds.get(dtype.kind)
         if dtype.is_integer():
             return cls.INTEGER
         if dtype.is_float() or dtype.is_decimal():
@@ -71,13 +77,6 @@ class Kind(StrEnum):
         others = dict.fromkeys(("String", "Categorical", "Enum"), cls.TEXT)
         others |= {"Boolean": cls.BOOLEAN, "Date": cls.DATE, "Object": cls.ANYTHING}
         return others.get(type(dtype).__name__)
-
-    @classmethod
-    def of_array(cls, dtype: np.dtype[Any]) -> Kind | None:
-        """Return what a type of NumPy declares, None if neither numbers nor names."""
-        kinds = {"i": cls.INTEGER, "u": cls.INTEGER, "b": cls.BOOLEAN, "f": cls.NUMBERS}
-        kinds |= {"U": cls.TEXT, "S": cls.TEXT, "O": cls.ANYTHING}
-        return cls.DATE if dtype == np.dtype("datetime64[D]") else kinds.get(dtype.kind)
 
     @classmethod
     def of_names(cls, dtype: Any, column: str) -> Kind:  # noqa: ANN401 -- as of `of`

@@ -88,7 +88,7 @@ def of_values(values: object, refusal: str) -> ColumnValues:
 
     Raises:
         DataError: As for ``as_column``.
-        ColumnError: A Series is of a type that holds neither numbers nor text.
+        ColumnError: They are of a type that holds neither numbers nor text.
     """
     held = as_column(values, refusal)
     return of_array(held) if isinstance(held, np.ndarray) else of_series(held)
@@ -308,7 +308,7 @@ def of_series(series: nw.Series[Any]) -> ColumnValues:
         ColumnError: Its type holds neither numbers nor text.
     """
     column = column_of(series)
-    kind = kind_of(column)
+    kind = kind_of(column.dtype, column.name)
     if kind != Kind.NUMBERS or column.dtype.is_decimal() or "128" in str(column.dtype):
         return ColumnValues(objects(column), kind)
     if column.null_count() == 0:
@@ -318,15 +318,15 @@ def of_series(series: nw.Series[Any]) -> ColumnValues:
     return ColumnValues(known.to_numpy(), kind, column.is_null().to_numpy())
 
 
-def kind_of(column: pl.Series) -> Kind:
-    """Return what a column declares of its values, numbers of any type alike; none is read.
+def kind_of(dtype: Any, column: str = "") -> Kind:  # noqa: ANN401 -- of polars, or of NumPy
+    """Return what a type declares of values, numbers of any type alike.
 
     Raises:
-        ColumnError: Its type holds neither numbers nor text.
+        ColumnError: It holds neither numbers nor text.
     """
-    kind = Kind.ANYTHING if column.dtype == pl.Null else Kind.of(column.dtype)
+    kind = Kind.ANYTHING if type(dtype).__name__ == "Null" else Kind.of(dtype)
     if kind is None or kind == Kind.DATE:
-        raise refused_type(column.name, column.dtype)
+        raise refused_type(column, dtype)
     return Kind.NUMBERS if kind.is_number else kind
 
 
@@ -334,12 +334,9 @@ def of_array(array: NDArray[Any]) -> ColumnValues:
     """Return the values of an array of one dimension as its type declares them.
 
     Raises:
-        DataError: Its type holds neither numbers nor text.
+        ColumnError: Its type holds neither numbers nor text.
     """
-    kind = Kind.of_array(array.dtype)
-    if kind is None or kind == Kind.DATE:
-        raise DataError(f"an array of {array.dtype.name} holds neither numbers nor text")
-    return ColumnValues(array, Kind.NUMBERS if kind.is_number else kind)
+    return ColumnValues(array, kind_of(array.dtype))
 
 
 def of_objects(values: Sequence[object]) -> ColumnValues:

@@ -18,7 +18,7 @@ import numpy as np
 from dpselect import tables
 from dpselect._optional import nw
 from dpselect.passes import MOST_SUMS
-from dpselect.tables.collecting import counts
+from dpselect.tables.columns import counts
 from dpselect.tables.engine import Engine, array_of, engine_of
 from dpselect.tables.kinds import Kind, float_type, rounded
 from dpselect.tables.people import PeopleCap

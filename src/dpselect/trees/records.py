@@ -72,7 +72,7 @@ class Columns:
         if isinstance(held, nw.Series):
             if name in self.fields:
                 return Kind.ANYTHING
-            return values.kind_of(values.column_of(held.head(0)))
+            return values.kind_of(values.column_of(held.head(0)).dtype, name)
         return self.values(name)[0].kind
 
     def values(self, name: str) -> tuple[ColumnValues, Indices | None]:
