@@ -23,6 +23,7 @@ DAY = pl.lit("2026-01-03").str.to_date()
 EDGE = dp.GlobalSensitivity(1.0, "edge")
 STAYS = pl.DataFrame({"who": ["ada"], "at": [time(12)]})
 STAYS = STAYS.with_columns(admitted=DAY, stay=DAY - DAY)
+DATE = {"v": "date"}
 USERS = pl.DataFrame({"user": [1.5], "v": [1]})
 SECOND = np.timedelta64(1, "s")
 NO_QUERIES = [([1], 2), np.array([], dtype="M8[s]"), pl.Series([2**70], dtype=pl.Int128)]
@@ -59,6 +60,7 @@ KEYS = releasing(dp.Keys, data=STAYS, delta=1e-6, **AR)
 ABOVE = releasing(dp.AboveThreshold, threshold=5, sensitivity=1, **AR)
 NO_ENDS = [pa.month_day_nano_interval(), pa.decimal256(50)]
 TOP = releasing(dp.TopKeys, k=1, candidates=["a"], **AR)
+SELECTED = tables.Source(frame=STAYS, where=["who = 'eve'"])
 DIALECT = refusing(Dialect)
 CHECKED = refusing(tables.check_columns, STAYS)
 KEPT = refusing(kept_by)
@@ -73,6 +75,7 @@ ROWS = [
     refusing(tables.numeric_column, [1, 2])("data must be a frame", DataError, column="pay"),
     refusing(tables.open_table)("", DataError, data=Each([None, 3, [1, 2], {"pay": [1]}])),
     NAMED("two columns are named 'n'", ColumnError, data=Each(TWICE)),
+    NAMED("where", column="at", data=SELECTED, neighbours="substitute"),
     NAMED("several level", ColumnError, data=pd.DataFrame([[1]], columns=LEVELS)),
     NAMED("the numeric columns are: 0, 1", ColumnError, data=pd.DataFrame([[1, 2]])),
     HALF("not a DuckDBPyConnection", DataError, data=duckdb.connect()),
@@ -87,7 +90,8 @@ ROWS = [
     refusing(ends_of)("must name nodes", DPSelectError, kind=Each(NO_ENDS)),
     ABOVE("must be integers", data=Each(NO_QUERIES)),
     TOP("k must be an integer", k=SECOND),
-    refusing(tables.Source, frame=USERS)("column_type", column_type={"v": "date"}),
+    refusing(tables.Source, frame=USERS)("column_type", column_type=DATE),
+    refusing(tables.open_table)("column_type", data=tables.Source("a.pq", column_type=DATE)),
     DIALECT("encoding", encoding=Each(["rot13", "iso2022_jp", "unicode_escape", "idna"])),
     DIALECT("quote", quote="ab"),
     refusing(Dialect(decimal=",").whole)("separator", kind=".csv"),
@@ -101,5 +105,5 @@ ROWS = [
     DIALECT("missing", missing=Each([999, ["NA", 999]])),
     DIALECT("must be a text", format=3),
     DIALECT("must be a text", comment=b"#"),
-    DIALECT("column_type", column_type=["v"]),
+    DIALECT("column_type", column_type=Each([["v"], {"v": "day"}])),
 ]

@@ -10,7 +10,7 @@ import pytest
 
 import dpselect as dp
 from dpselect import tables
-from dpselect.errors import ColumnError, ParameterError
+from dpselect.errors import ColumnError
 from dpselect.tables.dialect import Dialect
 from dpselect.tables.opening import held
 from support.refusals import refused
@@ -81,22 +81,6 @@ def test_a_field_is_an_integer_by_a_sign_and_digits_with_zeros_behind_a_point():
     assert read["v"].to_list() == in_64_bits
 
 
-@pytest.mark.parametrize(
-    ("kind", "types", "error"),
-    [
-        ("csv", {"v": "day"}, ParameterError),
-        ("csv", {"u": "date"}, ColumnError),
-        ("parquet", {"v": "date"}, ParameterError),
-    ],
-)
-def test_types_are_of_columns_of_a_text_file(tmp_path, kind, types, error):
-    path = tmp_path / f"rows.{kind}"
-    getattr(pl.DataFrame({"v": [1]}), f"write_{kind}")(path)
-
-    with pytest.raises(error):
-        tables.open_table(tables.Source(path, column_type=types))
-
-
 STAYS = {"days": [40] * 200, "admitted": ["2024-01-31"] * 200}
 AR = {"epsilon": 50.0, "neighbours": "add-remove"}
 
@@ -109,6 +93,6 @@ def test_a_number_less_a_date_is_refused_by_what_is_declared(tmp_path, engine):
 
     with refused("lower", "upper", error=ColumnError):
         query.release(held(tables.Source(path, column_type=stated), engine))
-    for less in ({}, {"days": "number"}):
+    for less in ({}, {"days": "number"}, {"absent": "date"}):
         with refused("column_type", error=ColumnError):
             query.release(held(tables.Source(path, column_type=less), engine))

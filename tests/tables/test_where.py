@@ -12,12 +12,11 @@ import polars as pl
 import pytest
 from hypothesis import given, strategies as st
 
-import dpselect as dp
 from dpselect import tables
 from dpselect.errors import ColumnError
 from dpselect.tables.dialect import Dialect
 from dpselect.tables.where import OPERATORS, Comparison, filtered
-from support.engines import every_engine, held_by
+from support.engines import held_by
 from support.odd_records import LARGE, examples, odd_tables
 from support.refusals import refused
 
@@ -82,7 +81,10 @@ def kept_of(held, text):
     "hold",
     [
         pl.DataFrame.lazy,
-        partial(held_by, "duckdb"),
+        # pandas writes nanoseconds to Parquet.
+        lambda frame: held_by(
+            "duckdb", frame.with_columns(pl.col("z").dt.cast_time_unit("ns"))
+        ),
         pytest.param(partial(held_by, "spark"), marks=pytest.mark.spark),
         pl.DataFrame.clone,
         lambda frame: frame.drop("i").to_pandas(),
@@ -157,21 +159,3 @@ def test_a_mark_in_the_name_of_a_column_is_doubled():
     held = pl.DataFrame({'6" = 1': [1, 2], "row": [1, 2]})
 
     assert kept_of(held, '"6"" = 1" == 2') == [2]
-
-
-@every_engine
-def test_no_rows_are_selected_where_one_may_be_replaced(engine):
-    """How many are kept would be taken for public, by an error or to choose a method."""
-    rows = held_by(engine, pl.DataFrame({"days": [3.0, 40.0], "ward": ["lung", "skin"]}))
-    data = tables.Source(frame=rows, where=["ward = 'heart'"])
-    price = {"epsilon": 1.0, "neighbours": "substitute"}
-    median = dp.Percentiles(column="days", p=50, candidates=[1, 9], **price)
-    top = dp.TopKeys(column="ward", k=1, candidates=["lung", "skin"], **price)
-    budget = dp.Budget(9.0, neighbours="substitute")
-
-    for asked in ([median], [top], [top, median]):
-        with refused("neighbours", "where"):
-            dp.run(asked, data, budget=budget)
-    with refused("neighbours", "where"):
-        median.release(data, budget=budget)
-    assert budget.entries == ()
