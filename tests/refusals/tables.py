@@ -98,6 +98,8 @@ ROWS = [
     DIALECT("", quote=",", separator=","),
     DIALECT("", thousands="."),
     DIALECT("date_format", date_format="dd/mm/yy"),
+    DIALECT("date_format", date_format="%d/%m"),
+    DIALECT("date_format", date_format="%d/%m/%Y %H"),
     DIALECT("time_zone", time_zone="Berlin"),
     DIALECT("header", header=("a", "a")),
     DIALECT("comment", comment=""),

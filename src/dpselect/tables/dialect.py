@@ -11,6 +11,7 @@ import codecs
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields
+from datetime import UTC, datetime
 from functools import cache
 from os.path import commonprefix
 from typing import Annotated, Any, Literal, TypeAlias
@@ -18,7 +19,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 from dpselect import validation
 from dpselect._optional import nw, pl
 from dpselect.errors import ColumnError, ParameterError, no_column
-from dpselect.passes import note
+from dpselect.passes import note, replaced
 from dpselect.validation import Check
 from dpselect.writing import readable
 
@@ -177,7 +178,7 @@ class Dialect:
     thousands: Annotated[str | None, _text("one mark, such as , or a space", r"[\W_]")] = None
     missing: Annotated[Sequence[str], _texts] = ()
     strip: Annotated[bool, validation.truth] = True
-    date_format: Annotated[str | None, _text("such as %d/%m/%Y, with %H:%M", ".*%.*")] = None
+    date_format: Annotated[str | None, _text("a text")] = None
     time_zone: Annotated[str | None, _zone] = None
     encoding: Annotated[str, _encoding] = "utf-8"
     skip_lines: Annotated[int, validation.integers(0)] = 0
@@ -197,6 +198,15 @@ class Dialect:
         for one, other in (("quote", "separator"), ("thousands", "decimal")):
             if (mark := getattr(self, one)) is not None and mark == getattr(self, other):
                 raise ParameterError(f"`{one}` and `{other}` must differ")
+        words = "a form with a year, as %d/%m/%Y, and with minutes beside hours, as %H:%M"
+        wrong = validation.must_be("date_format", words, f"not {self.date_format!r}")
+        if self.date_format and replaced(self._year_of_2026, lambda: wrong) != 2026:
+            raise wrong
+
+    def _year_of_2026(self) -> object:
+        """Return the year of a time of 2026 that is written and read by the stated form."""
+        form, time = str(self.date_format), pl.lit(datetime(2026, 1, 31, 12, tzinfo=UTC))
+        return pl.select(_by_form(time.dt.strftime(form), form, self).dt.year()).item()
 
     @property
     def stated_dialect(self) -> dict[str, Any]:
