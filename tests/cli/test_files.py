@@ -87,6 +87,8 @@ LOOKS = {
     "notes.csv": ("# by\n## of\n\n#,n\n1,2\n", "utf-8", "options      --skip-lines 3\n"),
     "among.csv": ("x\n\nm,n\n1,2\n#\n2,2\n", "utf-8", "options      --skip-lines 2\n"),
     "one.csv": ('n\n"1,200"\n"1,300"\n', "utf-8", "options      --thousands ','\n"),
+    "marks.txt": ('"name"\t"n"\n"Ann"\t1\n', "utf-8", "options      --quote '\"'\n"),
+    "dump.tsv": ("name\tn\nAnn\t\\N\n", "utf-8", "options      --missing '\\N'\n"),
     "lines.txt": ("n\n1\n2\n", "utf-8", "options      none\n"),
     "aligned.txt": ("name  n\nAnn   1\n", "utf-8", "blanks       they"),
     "odd.csv": ('1,"a,b"\n' * 200 + "1,2,3\n", "utf-8", "--header 'column_1,column_2'\n"),

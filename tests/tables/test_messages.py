@@ -97,3 +97,4 @@ def test_a_field_of_a_first_line_is_quoted_within_two_edits(name, near):
     """It may be one of a record; half of a name is no edit of it."""
     assert ("'days'" in str(no_field(name, ["Smith", "days"])).partition(";")[2]) is near
     assert "Smith" not in str(no_field(name, ["Smith", "days"]))
+    assert "quote=" in str(no_field(name, ['"Smith"', '"days"']))

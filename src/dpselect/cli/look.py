@@ -68,7 +68,7 @@ ALIGNED = (
     'of pandas.read_csv(FILE, sep=r"\\s+") or read_fwf'
 )
 
-MISSING = ("NA", "N/A", "NULL", "null", "nan", "-", ".", "n/a")
+MISSING = ("NA", "N/A", "n/a", "#N/A", "NULL", "null", "NaN", "nan", "-", ".", "?", r"\N")
 
 
 def look(file: str, **dialect: Any) -> None:
@@ -190,11 +190,11 @@ def _fitting(source: Source) -> Source:
     separators = source.separator or dict.fromkeys([str(usual.separator), *",;\t|"])
     marks = [source.quote] if source.quote else dict.fromkeys([str(usual.quote), "none", '"'])
     quotes = {
-        one: max(marks, key=lambda mark: _agreement(plain, one, mark)[0]) for one in separators
+        one: max(marks, key=lambda mark: _agreement(plain, one, mark)[:2]) for one in separators
     }
     fits = {one: _agreement(plain, one, mark) for one, mark in quotes.items()}
-    separator = max(fits, key=lambda one: (fits[one][1] > 1, *fits[one]))
-    quote, width = quotes[separator], fits[separator][1]
+    separator = max(fits, key=lambda one: (fits[one][2] > 1, *fits[one][::2]))
+    quote, width = quotes[separator], fits[separator][2]
     # The first of the names may begin as a comment does.
     notes = comment if source.comment else (f"{comment} ", comment * 2)
     own = [[] if one.startswith(notes) else _split([one], separator, quote) for one in lines]
@@ -286,12 +286,17 @@ def _split(lines: list[str], separator: str, quote: str) -> list[list[str]]:
     return [row for row in csv.reader(lines, delimiter=separator, **how) if row]
 
 
-def _agreement(lines: list[str], separator: str, quote: str) -> tuple[float, int]:
-    """Return which share of lines has the most common number of fields, and this."""
+def _agreement(lines: list[str], separator: str, quote: str) -> tuple[float, bool, int]:
+    """Return which share of lines has the most common number of fields, and this.
+
+    Between them whether almost all fields that begin with the mark end with one.
+    """
     widths = Counter(map(len, _split(lines, separator, quote))) or Counter([0])
     width, rows = widths.most_common(1)[0]
+    begun = [one[1:] for line in lines for one in line.split(separator) if one[:1] == quote]
+    is_around = sum(one.endswith(quote) for one in begun) > 0.9 * len(begun)
     # Some odd lines don't speak against the usual marks.
-    return round(rows / widths.total(), 2), width
+    return round(rows / widths.total(), 2), is_around, width
 
 
 def _types(rows: Any, dialect: Dialect) -> dict[str, tuple[str, dict[str, Any]]]:

@@ -169,14 +169,11 @@ def print_table(columns: Mapping[str, Sequence[Any]]) -> None:
         console().print(names[0])
         console().print(Columns(cells, padding=(0, 2), column_first=True))
         return
-    apart = next(
-        (
-            at
-            for at in range(1, len(names))
-            if len(set(zip(*(columns[one] for one in names[:at]), strict=True))) == number
-        ),
-        0,
-    )
+
+    def tell_apart(number_of: int) -> bool:
+        return len({*zip(*(columns[one] for one in names[:number_of]), strict=True)}) == number
+
+    apart = next(filter(tell_apart, range(1, len(names))), 0)
     part, parts = names[:apart], []
     for name in names[apart:]:
         if len(part) > apart and len(_lines(columns, [*part, name])[0]) > width:
@@ -434,8 +431,6 @@ def writing(path: Path, kind: str) -> Iterator[None]:
     try:
         yield
     except (OSError, ValueError):
-        raise _no_folder(path, kind) from None
-
-
-def _no_folder(path: Path, kind: str) -> ParameterError:
-    return ParameterError(f"cannot write {path}: give {kind} in an existing folder")
+        raise ParameterError(
+            f"cannot write {path}: give {kind} in an existing folder"
+        ) from None

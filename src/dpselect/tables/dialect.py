@@ -350,6 +350,8 @@ def no_field(name: str, columns: Sequence[str]) -> ColumnError:
     separator = next((one for one in ";\t|," if len(columns) == 1 and one in columns[0]), None)
     if separator is not None:
         there += f": does {separator!r} separate this file (`separator`={separator!r})?"
+    elif any(one.startswith('"') for one in columns):
+        there += ": do quotation marks stand around its fields (`quote`='\"')?"
     else:
         there += (
             ": is it the header? `skip_lines` and `comment` leave out what stands above it, "
