@@ -27,6 +27,7 @@ from dpselect.typing import Indices, Values
 EDGES_AT_ONCE = 512
 """Edges of one look-up: engines take longer to plan deeper or wider ones than to run them."""
 
+UNNAMED = "data is a table: name the column"
 REFUSAL = "the values must be numbers, one for each record"
 
 LARGEST = 2**62 - 1
@@ -158,7 +159,7 @@ def numeric_column(data: object, column: str | None = None) -> Values:
     """
     if opening.is_table(data):
         if column is None:
-            raise opening.no_column_named(data)
+            raise ColumnError(UNNAMED)
         return series_numbers(read_columns(data, numeric=[column])[column])
     if column is not None or isinstance(data, Mapping):
         opening.open_table(data)  # which says what a table is
@@ -220,7 +221,7 @@ class Measure:
                 self.of(values.as_table(data, refusal), values.VALUE), values.VALUE
             )
         if column is None:
-            raise opening.no_column_named(data)
+            raise ColumnError(UNNAMED)
         columns = [column] if self.minus is None else [column, self.minus]
         fields = [one for one in columns if Source.of(data).is_untyped(one)]
         # What is read where no type is declared, of which the difference may be a duration.

@@ -530,9 +530,8 @@ def _signed(native: Any, f: Any) -> dict[str, str]:  # noqa: ANN401 -- a frame o
         )
     names = [name for name, kind in native.dtypes if kind in INTEGERS]
     # A count makes one row of none; a type is the same for all rows.
-    types = [f.typeof(f.max("`{}`".format(one.replace("`", "``")))) for one in names]
-    of_each = (one.alias(f"{at}") for at, one in enumerate(types))
-    [[_, *kinds]] = native.limit(0).agg(f.count(f.lit(1)), *of_each).collect()
+    types = (f.typeof(f.max("`{}`".format(one.replace("`", "``")))) for one in names)
+    [[_, *kinds]] = native.limit(0).agg(f.count(f.lit(1)), *types).collect()
     return {
         name: "CAST({} AS DECIMAL(20, 0))" if kind == LARGE else "CAST({} AS BIGINT)"
         for name, kind in zip(names, kinds, strict=True)

@@ -91,17 +91,12 @@ class Kind(StrEnum):
             return cls.TEXT
         if kind is not None and kind != cls.NUMBERS:
             return kind
-        cure = "cast or bin it first"
-        if kind == cls.NUMBERS:
-            # pandas holds integers with missing ones as floats.
-            cure += f": pandas' .astype('Int64'), `column_type` {column}=integer of Stata"
-        if dtype == nw.Time:
-            cure = f"give its hours, as pl.col({column!r}).dt.hour() of polars"
-        if dtype.is_nested():
-            cure = "explode it to one row a value, with `user` for whose they are"
+        # pandas holds integers with missing ones as floats, and so does Stata.
         raise ColumnError(
-            f"column {column!r} is of type {type_name(dtype)}: keys and users must be "
-            f"text, integers, booleans or dates; {cure}"
+            f"column {column!r} is of type {type_name(dtype)}: keys and users must be text, "
+            "integers, booleans or dates; cast or bin it first (pandas: .astype('Int64'); "
+            f"Stata: `column_type` {column}=integer; times: .dt.hour() of polars), and explode "
+            "lists to one row a value, with `user` for whose they are"
         )
 
     @property

@@ -239,13 +239,6 @@ def choices(types: nw.Schema) -> str:
     return f"the numeric columns are: {in_short(numeric) or '(none)'}"
 
 
-def no_column_named(data: object) -> ColumnError:
-    """Return the error for a table of which no column is named."""
-    types = schema(open_table(data), data)
-    there = "" if Source.of(data).is_csv else f"; {choices(types)}"
-    return ColumnError(f"data is a table: name the column{there}")
-
-
 def _scan(source: Source, numbers: Collection[str]) -> nw.LazyFrame[Any]:
     files, dialect, form = source.reading()
     source.check_there()

@@ -105,17 +105,15 @@ class Source(Dialect):
         kinds = sorted({self.kind(file) for file in files} or {".csv"})
         if not FORMATS.keys() >= {*kinds}:
             raise refusal(str(self), kinds)
-        form, *others = {FORMATS[kind] for kind in kinds}
-        if others:
-            raise DataError(f"{self} must be files of one kind, such as .parquet or .csv")
+        forms, wholes = {FORMATS[kind] for kind in kinds}, [self.whole(kind) for kind in kinds]
+        if len(forms) > 1 or len({one.marks for one in wholes}) > 1:
+            raise DataError(
+                f"{self} holds {' and '.join(kinds)} files, which are not written alike: name "
+                f"those of one ending, as *{kinds[0]} (of texts state `separator` and `quote`)"
+            )
+        [form] = forms
         if files:
             self.refuse_dialect(form.name, form.stated)
-        wholes = [self.whole(kind) for kind in kinds]
-        if len({one.marks for one in wholes}) > 1:
-            raise DataError(
-                f"{self} holds {' and '.join(kinds)} files, which are not written alike: "
-                f"state `separator` and `quote`, or name those of one ending, as *{kinds[0]}"
-            )
         return files, wholes[0], form
 
     def refuse_dialect(self, what: str, known: Collection[str] = ()) -> None:

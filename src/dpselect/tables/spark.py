@@ -188,9 +188,10 @@ def spark_table(path: str | Source, *, master: str | None = None) -> nw.LazyFram
     for log in LOGS:
         if _is_there(reader, f"{name}/{log}"):
             raise managed(name, log, "spark.read.table")
-    refusal = f"{name} cannot be read by Spark: is it there, and complete?"
-    if name.startswith("s3"):
-        refusal += " For S3 it needs a connector: --packages org.apache.hadoop:hadoop-aws:..."
+    refusal = (
+        f"{name} cannot be read by Spark: is it there, and complete? S3 needs a connector: "
+        "--packages org.apache.hadoop:hadoop-aws:..."
+    )
     # Java keeps the folder in which it was started.
     whole = str(place.absolute()) if place.exists() else name
     return filtered(_opened(lambda: reader.parquet(whole), refusal), source.comparisons)

@@ -366,7 +366,7 @@ def of_rows(rows: Iterable[object], width: int) -> list[ColumnValues]:
         width: The number of fields in a row. Public. Fields beyond it are not read; those
             that a row does not have, or all if it is no row, are missing.
     """
-    filled = [fields(row, width) for row in rows]
+    filled = [(*_fields(row), *(None,) * width)[:width] for row in rows]
     columns = zip(*filled, strict=True) if filled else ((),) * width
     return [of_objects(column) for column in columns]
 
@@ -383,12 +383,6 @@ def width(domains: object) -> int:
     if isinstance(domains, Sequence) and not isinstance(domains, str):
         return len(domains)
     return 0
-
-
-def fields(row: object, width: int) -> tuple[object, ...]:
-    """Return as many fields of a row; None for those that it does not have."""
-    given = _fields(row)
-    return given if len(given) == width else (*given[:width], *(None,) * width)[:width]
 
 
 def pair(row: object) -> tuple[object, object]:

@@ -32,14 +32,6 @@ OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     ">": operator.gt,
     ">=": operator.ge,
 }
-COMPARABLE: dict[str | None, str] = {
-    kinds.Kind.BOOLEAN: "true or false",
-    kinds.Kind.TEXT: "a text in quotes, such as 'A'",
-    "day": "a day such as '2024-01-31'",
-    "local time": "a time such as '2024-01-31T12:00'",
-    "time": "a time such as '2024-01-31T12:00Z'",
-}
-"""What a literal must be for a kind of column, in words."""
 
 KINDS: dict[type, kinds.Kind | kinds.Moment] = {
     Decimal: "number",
@@ -84,15 +76,12 @@ class Comparison:
         found = _COMPARISON.fullmatch(text)
         sign = SYNONYMS.get(found["operator"], found["operator"]) if found else ""
         literal = _literal(found["literal"]) if found else None
-        if found is None or literal is None or sign not in OPERATORS:
+        is_unordered = isinstance(literal, bool) and sign not in {"=", "!="}
+        if found is None or literal is None or sign not in OPERATORS or is_unordered:
             raise ParameterError(
                 f'`where` must be such as "year >= 2024" or "ward = \'A\'", not {text!r}: a '
                 f"column, one of {' '.join(OPERATORS)}, and a number, a text in single quotes, "
-                "or true or false; give it once for each comparison"
-            )
-        if isinstance(literal, bool) and sign not in {"=", "!="}:
-            raise ParameterError(
-                f"`where` must compare with true or false by = or !=, not {sign}"
+                "or true or false by = or !=; give it once for each comparison"
             )
         column = (found["quoted"] or found["plain"].strip()).replace('""', '"')
         return cls(column, sign, literal)
@@ -120,7 +109,9 @@ class Comparison:
         else:
             raise ColumnError(
                 f"`where` must compare {self.column!r}, which is of type "
-                f"{kinds.type_name(dtype)}, with {_comparable(dtype)}"
+                f"{kinds.type_name(dtype)}, with a value of its type: a number, a text in "
+                "quotes, true or false, a day as '2024-01-31', or a time as '2024-01-31T12:00' "
+                "(with Z or an offset where it has a zone); cast columns of other types"
             )
         return ~value.is_null() & OPERATORS[self.operator](value, public)
 
@@ -206,12 +197,3 @@ def _limits(integer: str) -> tuple[int, int]:
     """Return the range of a type of integers such as ``UInt8``."""
     size = 2 ** int(integer.lstrip("UInt"))
     return (0, size - 1) if integer.startswith("U") else (-size // 2, size // 2 - 1)
-
-
-def _comparable(dtype: nw.dtypes.DType) -> str:
-    if dtype.is_numeric():
-        return "a number"
-    return COMPARABLE.get(kinds.Kind.of(dtype)) or COMPARABLE.get(
-        kinds.moment_of(dtype),
-        "nothing: numbers, texts, days, times and truth values are compared; cast it there",
-    )
