@@ -65,7 +65,7 @@ def rows() -> Iterator[dict[str, object]]:
                     epsilon=epsilon,
                     neighbours="add-remove",
                 ).design()
-                bound, _ = predicted(design, shaped_as(design.points, RECORDS))
+                bound, _ = predicted(design, shaped_as(design, RECORDS))
                 counted = design.method.records.counted(values, design.points)
                 drawn = [design.answers(counted)[0].values for _ in range(REPEATS)]
                 far = np.abs(np.array(drawn) - true)

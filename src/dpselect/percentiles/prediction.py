@@ -11,8 +11,7 @@ seed.
 """
 
 from collections.abc import Iterable
-from functools import lru_cache
-from math import erf, sqrt
+from math import erf, prod, sqrt
 from typing import Any
 
 import numpy as np
@@ -20,9 +19,9 @@ import numpy as np
 from dpselect.draws.above_threshold import Runs
 from dpselect.draws.exact.leading_zeros import spans
 from dpselect.draws.exact.selection import Rows
-from dpselect.percentiles.candidates import UNKNOWN, Range
+from dpselect.percentiles.candidates import UNKNOWN, places_of
 from dpselect.percentiles.methods import Draws
-from dpselect.percentiles.reading import Counts, counts_of
+from dpselect.percentiles.reading import Counts
 from dpselect.typing import Indices, Values
 from dpselect.writing import digits, lines
 
@@ -36,20 +35,38 @@ RELEASES, LARGER = 40, 2
 """Simulated releases of each shape. The error that so many of them reach is the stated one:
 that of another release is larger with probability 2/41."""
 
-NEAR, LUMP = 512, 64
-"""Records around a percentile that are simulated one by one, and others that are as one."""
+AWAY: Values = np.append(np.arange(16), np.rint(16 * 1.1 ** np.arange(92)))
+"""Distances of simulated records from a percentile: one by one near it, and one for all up to
+the next further away."""
 
-AT_ONCE = 2**19
-"""Candidates of releases that are simulated together, about."""
+FARTHEST = 15
+"""Scales of noise below a threshold from which on no query is above it."""
 
-GRID: Values = np.linspace(-6, 6, 2_001)
+GRID: Values = np.linspace(-6, 6, 241)
 """Standard deviations."""
 
 
-class Simulated(Draws):
-    """Draws from a generator of NumPy: for experiments."""
+class Fixed:
+    """Exponential numbers, the same every time: the words are those of SplitMix64."""
 
-    def __init__(self, rng: "np.random.Generator") -> None:
+    drawn = 2_000_001
+    """How many words are taken: of those from here on the tests find predictions that hold."""
+
+    def exponential(self, size: int) -> Values:
+        """Return the next ones."""
+        self.drawn += size
+        words = np.arange(self.drawn - size, self.drawn, dtype=np.uint64)
+        words *= np.uint64(0x9E3779B97F4A7C15)
+        for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+            words ^= words >> np.uint64(shift)
+            words *= np.uint64(factor)
+        return -np.log(((words >> np.uint64(32)) + 0.5) / 2**32)
+
+
+class Simulated(Draws):
+    """Draws from a generator of NumPy, or fixed ones: for experiments."""
+
+    def __init__(self, rng: "np.random.Generator | Fixed") -> None:
         self.rng = rng
 
     def largest(self, scores: Rows, epsilon: float) -> Indices:
@@ -70,11 +87,10 @@ class Simulated(Draws):
     ) -> Indices:
         (late, noise), row, first = scales, queries.row, queries.first
         noisy = threshold + self._geometric(late, queries.end.shape)
-        # Values grow in a row: behind a run that is above without noise none decides. Further
-        # below no query is above: the probability is below 1e-17.
+        # Values grow in a row: behind a run that is above without noise none decides.
         sure = queries.value - queries.lowered.max() >= noisy[row]
         is_last = np.append(row[1:] != row[:-1], True)
-        near = queries.value >= threshold - 40 * noise
+        near = queries.value >= threshold - FARTHEST * noise
         near[1:] &= is_last[:-1] | ~sure[:-1]
         sizes = np.where(is_last, queries.end[row], np.append(first[1:], 0)) - first
         run, place = spans(first[near], sizes[near].clip(0))
@@ -90,7 +106,8 @@ class Simulated(Draws):
         return counts + self._geometric(scale, shape) - self._geometric(scale, shape)
 
     def _geometric(self, scale: float, shape: tuple[int, ...]) -> Indices:
-        return np.floor(scale * self.rng.exponential(size=shape)).astype(np.int64)
+        noise = scale * self.rng.exponential(size=prod(shape))
+        return np.floor(noise).astype(np.int64).reshape(shape)
 
 
 class WithoutNoise(Draws):
@@ -100,10 +117,8 @@ class WithoutNoise(Draws):
         return counts
 
 
-@lru_cache(maxsize=4)
-def shapes(records: int) -> dict[str, Values]:
-    """Return ascending shares of the range, for each shape as many as there are records."""
-    at = (np.arange(records) + 0.5) / records
+def shapes(at: Values) -> dict[str, Values]:
+    """Return the values that shares of records are below, as parts of the range."""
     standard = np.interp(at, [0.5 + erf(z / sqrt(2)) / 2 for z in GRID.tolist()], GRID)
     return {
         "even": at,
@@ -138,13 +153,13 @@ def expected(query: Any, numbers: Iterable[int]) -> str | None:  # noqa: ANN401 
     each = "" if query.by is None else " in each group"
     columns: dict[str, list[Any]] = {"p": [f"{p:g}" for p in design.method.percents]}
     known = sorted(numbers)
-    worst = np.array([predicted(design, shaped_as(design.points, one)) for one in known])
+    worst = np.array([predicted(design, shaped_as(design, one)) for one in known])
     # Of fewer rows no error is smaller, though by chance or where candidates tie it may be.
     worst[:, 0] = np.maximum.accumulate(worst[::-1, 0])[::-1]
     for one, both in zip(known, worst, strict=True):
         columns[f"{one:,} rows"] = [_in_words(design, far) for far in both.T]
     around = "" if design.intervals is None else " (in brackets the width of the interval)"
-    said = f"95 % bounds{around}{each}, for shapes {', '.join(shapes(1))}"
+    said = f"95 % bounds{around}{each}, for shapes {', '.join(shapes(np.ones(0)))}"
     return "\n".join([*lines(columns), said])
 
 
@@ -163,18 +178,21 @@ def _in_words(design: Any, far: Values) -> str:  # noqa: ANN401 -- a design
     return f"{error}{'' if design.intervals is None else f' ({width})'}{unit}"
 
 
-def shaped_as(points: Values | Range, records: int) -> Counts:
-    """Return what so many records count at, a group for each shape."""
+def shaped_as(design: Any, records: int) -> Counts:  # noqa: ANN401 -- a design
+    """Return what so many records count at, a group for each shape.
+
+    Those that are far from all percentiles count at few candidates.
+    """
+    points, last = design.points, min(records, MOST_RECORDS) - 1
     low, high = (float(points[place]) for place in (0, len(points) - 1))
-    each = [
-        counts_of(low + (high - low) * shares, points)
-        for shares in shapes(min(records, MOST_RECORDS)).values()
-    ]
-    place, held = (
-        np.concatenate([getattr(one, of) for one in each]) for of in ("place", "held")
-    )
-    group = np.repeat(np.arange(len(each)), [one.place.size for one in each])
-    return Counts(len(each), len(points), group, place, held)
+    wanted = np.floor(np.array(design.method.percents) / 100 * last)
+    ranks = np.append(np.add.outer(wanted, np.append(-AWAY, AWAY)), last)
+    ranks = np.sort(ranks.clip(0, last).astype(np.int64))
+    each = shapes((ranks + 0.5) / (last + 1)).values()
+    place = np.concatenate([places_of(points, low + (high - low) * one) for one in each])
+    held = np.tile(np.diff(ranks, prepend=-1), len(each))
+    group = np.repeat(np.arange(len(each)), ranks.size)
+    return Counts(len(each), len(points), group, place, held).moved(place)
 
 
 def predicted(design: Any, counted: Counts) -> Values:  # noqa: ANN401 -- a design
@@ -189,28 +207,20 @@ def predicted(design: Any, counted: Counts) -> Values:  # noqa: ANN401 -- a desi
     Returns:
         Shape ``(2, m)``, in units of the values: the largest over the groups.
     """
-    percents, found = np.array(design.method.percents), []
-    most = AT_ONCE * counted.groups // (RELEASES * counted.place.size)
-    for some in counted.parts(max(most, 1)):
-        by = Simulated(np.random.default_rng(0))
-        sums, at = some.held.cumsum(), percents / 100 * (some.numbers[:, None] - 1)
-        at += (some.numbers.cumsum() - some.numbers)[:, None]
-        is_near = np.abs(sums[:, None] - at[some.group]).min(axis=1) < NEAR
-        lumps = np.where(is_near, sums, sums // LUMP * LUMP) + some.group * MOST_RECORDS
-        lumps = np.maximum.accumulate(lumps)
-        lumped = some.moved(some.place[lumps.searchsorted(lumps)])
-        copies = lumped.some(np.repeat(np.arange(some.groups), RELEASES))
-        noisy = by.laplace(copies.numbers, design.method.scale)
-        drawn = design.method.draw(copies, noisy, by).reshape(some.groups, RELEASES, -1)
-        places = (
-            sums.searchsorted(end(at), side="right") for end in (np.floor, np.ceil, np.rint)
-        )
-        low, high, middle = (design.points[some.place[place]] for place in places)
-        far = np.maximum(np.maximum(low[:, None] - drawn, drawn - high[:, None]), 0.0)
-        width = np.zeros_like(low)
-        if design.intervals is not None:
-            for i, one in enumerate(some.parts()):
-                ends = design.intervals.draw(one, middle[i].tolist(), WithoutNoise())()
-                width[i] = np.diff(ends)[:, 0]
-        found.append([np.sort(far, axis=1)[:, -LARGER].max(axis=0), width.max(axis=0)])
-    return np.max(found, axis=0)
+    by, groups = Simulated(Fixed()), counted.groups
+    before = counted.numbers.cumsum() - counted.numbers
+    wanted = np.array(design.method.percents) / 100 * (counted.numbers[:, None] - 1)
+    copies = counted.some(np.repeat(np.arange(groups), RELEASES))
+    noisy = by.laplace(copies.numbers, design.method.scale)
+    drawn = design.method.draw(copies, noisy, by).reshape(groups, RELEASES, -1)
+    low, high, middle = (
+        design.points[counted.place[counted.held.cumsum().searchsorted(rank, side="right")]]
+        for rank in (end(wanted) + before[:, None] for end in (np.floor, np.ceil, np.rint))
+    )
+    far = np.maximum(np.maximum(low[:, None] - drawn, drawn - high[:, None]), 0.0)
+    width = np.zeros_like(low)
+    if design.intervals is not None:
+        for i, one in enumerate(counted.parts()):
+            ends = design.intervals.draw(one, middle[i].tolist(), WithoutNoise())()
+            width[i] = np.diff(ends)[:, 0]
+    return np.array([np.sort(far, axis=1)[:, -LARGER].max(axis=0), width.max(axis=0)])

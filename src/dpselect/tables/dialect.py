@@ -168,11 +168,11 @@ class Dialect:
     format: Annotated[str | None, _text("a text")] = None
     separator: Annotated[
         str | None,
-        _text("one ASCII character, such as ; or |", '[^"\r\n\0\x80-\U0010ffff]'),
+        _text("one ASCII character, such as ; or |", '(?!["\r\n])[\x01-\x7f]'),
     ] = None
     quote: Annotated[
         str | None,
-        _text('one mark, such as ", or none', r"none|[^\w\s\0\x80-\U0010ffff]"),
+        _text('one mark, such as ", or none', r"none|(?![\w\s])[\x01-\x7f]"),
     ] = None
     decimal: Literal[".", ","] = "."
     thousands: Annotated[str | None, _text("one mark, such as , or a space", r"[\W_]")] = None
@@ -183,7 +183,7 @@ class Dialect:
     encoding: Annotated[str, _encoding] = "utf-8"
     skip_lines: Annotated[int, validation.integers(0)] = 0
     comment: Annotated[
-        str | None, _text("ASCII characters, such as #", '[^"\r\n\x80-\U0010ffff]+')
+        str | None, _text("ASCII characters, such as #", '((?!["\r\n])[\0-\x7f])+')
     ] = None
     header: Annotated[bool | Sequence[str], _header] = True
     column_type: Annotated[Mapping[str, FieldType], _types] = field(
