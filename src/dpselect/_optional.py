@@ -4,8 +4,9 @@ The names of a package are listed once, in its stub ``__init__.pyi``, which type
 editors read too. The stub is read by the package's own loader, so that a package in a zip
 archive, as Spark sends it, works as well.
 
-``nw`` and ``pl`` are narwhals and polars, imported when a name of them is first used: narwhals
-takes long to import, data in memory may never need it, and polars may not be installed.
+``np``, ``nw`` and ``pl`` are NumPy, narwhals and polars, imported when a name of them is first
+used: they take long to import, a plan may need none of them, and polars may not be installed.
+Functions that Numba compiles need NumPy itself.
 ``Axes`` are those of matplotlib, for type checkers alone.
 """
 
@@ -14,13 +15,24 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Callable
-from functools import cache
+from functools import cache, wraps
 from importlib import import_module
 from pkgutil import get_data
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-__all__ = ["Axes", "attach", "needed", "new_axes", "nw", "pl", "stated", "version"]
+__all__ = [
+    "Axes",
+    "attach",
+    "needed",
+    "new_axes",
+    "np",
+    "nw",
+    "pl",
+    "silent",
+    "stated",
+    "version",
+]
 
 
 def attach(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
@@ -120,10 +132,27 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
     import narwhals as nw
+    import numpy as np
     import polars as pl
     from matplotlib.axes import Axes
 else:
-    nw, pl, Axes = _Deferred("narwhals"), _Deferred("polars"), Any
+    np, nw, pl = map(_Deferred, ("numpy", "narwhals", "polars"))
+    Axes = Any
+
+
+P = ParamSpec("P")
+Output = TypeVar("Output")
+
+
+def silent(function: Callable[P, Output]) -> Callable[P, Output]:
+    """Return a function in which NumPy warns of nothing: that it does may tell of the data."""
+
+    @wraps(function)
+    def quiet(*args: P.args, **given: P.kwargs) -> Output:
+        with np.errstate(all="ignore"):
+            return function(*args, **given)
+
+    return quiet
 
 
 def new_axes(size: tuple[float, float] | None = None) -> Axes:

@@ -10,14 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
+from dpselect._optional import np
+from dpselect.typing import Bools, Indices, Values
 
-from dpselect.typing import Indices, Values
-
-Positions: TypeAlias = NDArray[np.integer[Any]] | NDArray[np.bool_] | int
+Positions: TypeAlias = Indices | Bools | int
 """Where an array is read."""
 
 _SPLIT = 2.0**27 + 1

@@ -10,16 +10,14 @@ from numbers import Integral, Rational
 from sys import float_info
 from typing import Any
 
-import numpy as np
-from numpy.typing import ArrayLike
-
 from dpselect import validation
+from dpselect._optional import np, silent
 from dpselect._twofold import Twofold, add, largest
 from dpselect.errors import ParameterError, ScoresError, SensitivityError
 from dpselect.neighbours import Neighbours
 from dpselect.passes import replaced
 from dpselect.sensitivity import Sensitivity
-from dpselect.typing import Direction, Indices, Scores, Values
+from dpselect.typing import ArrayLike, Direction, Indices, Scores, Values
 
 NO_NUMBERS = "scores must be finite numbers, one for each candidate"
 BY_NAME = (
@@ -181,7 +179,7 @@ class Objective:
         """
         return self.less(self.scores_twofold.at(largest(self.scores_twofold)))
 
-    @np.errstate(over="ignore", invalid="ignore")
+    @silent
     def less(self, one: Twofold) -> Twofold:
         """Return each score minus a number, finite; private."""
         gaps = add(self.scores_twofold, -one)

@@ -31,9 +31,8 @@ from typing import (
     get_type_hints,
 )
 
-import numpy as np
-
-from dpselect import _optional, validation, writing
+from dpselect import validation, writing
+from dpselect._optional import silent, stated
 from dpselect.budget.entry import Entry
 from dpselect.errors import ColumnError, ParameterError, nearest, not_installed
 from dpselect.neighbours import Neighbours
@@ -528,8 +527,7 @@ def run(
     return _released(asked, data, budget)
 
 
-# Whether NumPy warns of an overflow depends on private numbers, so it never does.
-@np.errstate(all="ignore")
+@silent
 def _released(
     queries: Sequence[Query[Out]],
     data: Any,  # noqa: ANN401 -- each query takes its own data
@@ -591,8 +589,8 @@ def _kind_of_release(kind: type[Query[Any]]) -> type[Any]:
     """Return what a class of queries releases: the argument of its base."""
     for base in kind.__mro__:
         for parent in getattr(base, "__orig_bases__", ()):
-            for stated in get_args(parent):
-                found = get_origin(stated) or stated
+            for named in get_args(parent):
+                found = get_origin(named) or named
                 if isinstance(found, type) and issubclass(found, Release):
                     return found
     return Release
@@ -629,7 +627,7 @@ def kind_of(title: object) -> type[Query[Any]]:
     if name not in Query.kinds:
         if not package and name in (dpselect := import_module("dpselect")).__all__:
             getattr(dpselect, name)  # which says what to install
-        elif title in (entries := _optional.stated(GROUP)):
+        elif title in (entries := stated(GROUP)):
             entries[title].load()
         elif package.startswith("dpselect_"):
             try:

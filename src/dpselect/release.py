@@ -9,10 +9,8 @@ from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from typing import Any, Generic, Self, TypeVar
 
-import numpy as np
-
 from dpselect import writing
-from dpselect._optional import pl, version
+from dpselect._optional import np, pl, version
 from dpselect.errors import ParameterError
 from dpselect.neighbours import Neighbours
 from dpselect.plan import Plan, Receipt
@@ -21,9 +19,6 @@ T_co = TypeVar("T_co", covariant=True)
 
 NOT_OF_THE_ANSWER = {"plan", "version", "entry", "repeated", "answered", "read"}
 """Fields of a release that its query and its entry state."""
-
-OF_NUMPY = (np.number, np.bool_, np.str_)
-"""Types of candidates that become Python's."""
 
 FORMULA = re.compile(r"[=+@]|-(?!([0-9.]+(e[+-][0-9]+)?(, -?|$))+$)")
 """With which a spreadsheet begins a formula. A negative number, or some of them, is none."""
@@ -70,7 +65,8 @@ class Release(writing.Card, Generic[T_co]):
     read: str = field(default="", kw_only=True, compare=False)
 
     def __post_init__(self) -> None:
-        plain = [one.item() if isinstance(one, OF_NUMPY) else one for one in self.answer]
+        numpys = np.number, np.bool_, np.str_
+        plain = [one.item() if isinstance(one, numpys) else one for one in self.answer]
         object.__setattr__(self, "answer", tuple(plain))
 
     def recorded(self, receipt: Receipt, *, repeatable: bool = False, **more: Any) -> Self:  # noqa: ANN401

@@ -33,7 +33,14 @@ import numpy as np
 from dpselect.draws.base import NEGLIGIBLE
 from dpselect.draws.exact import samplers as source
 from dpselect.draws.exact.lazy_noise import reached, reaches
-from dpselect.draws.exact.leading_zeros import FIRST_BIT, MOST, RATES, TRIALS, kept, spans
+from dpselect.draws.exact.leading_zeros import (
+    FIRST_BIT,
+    MOST,
+    TRIALS,
+    kept,
+    rates_by_zeros,
+    spans,
+)
 from dpselect.draws.exact.noisy_counts import check_scale, geometric
 from dpselect.draws.exact.samplers import sampler
 from dpselect.typing import Indices
@@ -176,7 +183,7 @@ def _first_of_runs(queries: Runs, noisy: Indices, scale: float) -> Indices:
     last[:-1] = np.where(row[1:] == row[:-1], last[:-1], end[row[:-1]])
     gaps = noisy[row] - queries.value[run] + least[steps.searchsorted(first, side="right") - 1]
     zeros = (gaps / (FIRST_BIT * scale)).clip(0, MOST).astype(np.int64)
-    rates = RATES[zeros]
+    rates = rates_by_zeros()[zeros]
     ends = ((last - first) * rates).cumsum()
     before = ends - (last - first) * rates
     visited = np.where((zeros == 0) & (last > first), np.arange(zeros.size), zeros.size)

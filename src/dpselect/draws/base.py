@@ -4,8 +4,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
+from dpselect._optional import np
 from dpselect.typing import Indices, Probabilities, Scores, Values
 
 CHUNK = 2**22

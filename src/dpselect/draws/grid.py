@@ -37,10 +37,9 @@ power of two are cut at 2^50 of them, up to where a float tells which multiple i
 """
 
 from math import ceil, floor, frexp, log2
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-import numpy as np
-
+from dpselect._optional import np
 from dpselect.typing import Indices, Scores
 
 STEPS_PER_UNIT = 2**20
@@ -115,7 +114,7 @@ def to_steps(
 
 def steps_for(size: int, l1: float, step: float | None) -> Steps:
     """Return what ``to_steps`` does of so many scores, without these; public."""
-    none = np.empty(0, dtype=np.int64)
+    none: Any = ()
     if step is None:
         size = 2 ** (size - 1).bit_length()
         unit = 2.0 ** ceil(log2(l1 / (2**11 * size)))

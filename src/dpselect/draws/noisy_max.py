@@ -20,9 +20,8 @@ from functools import lru_cache
 from math import ceil, exp, expm1, log, log1p
 from sys import float_info
 
-import numpy as np
-
 from dpselect._numbers import boundary
+from dpselect._optional import np
 from dpselect.budget.zcdp import SLACK
 from dpselect.draws.base import CHUNK, NEGLIGIBLE, Draw
 from dpselect.draws.exact import selection

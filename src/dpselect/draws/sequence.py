@@ -17,13 +17,11 @@ from functools import cached_property
 from math import ceil, erfc, exp, expm1, pi, sqrt
 from typing import TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
-
+from dpselect._optional import np
 from dpselect.draws.base import NEGLIGIBLE
 from dpselect.draws.exact import noisy_counts
 from dpselect.draws.noisy_max import LaplaceNoisyMax
-from dpselect.typing import Indices, Probabilities, Values
+from dpselect.typing import Bools, Indices, Probabilities, Values
 
 DEVIATIONS = 10.0
 """Standard deviations of Gaussian noise to either side; e^-50 is beyond."""
@@ -197,7 +195,7 @@ class DiscreteGaussian:
         return np.minimum(np.log(np.cumsum(self._masses)) - np.log(self._masses.sum()), 0)
 
 
-def normal_tail(x: NDArray[np.floating]) -> Probabilities:
+def normal_tail(x: Values) -> Probabilities:
     """Return the probability that a standard normal number is at least ``x``."""
     tails = [erfc(one / sqrt(2)) / 2 for one in np.ravel(x).tolist()]
     return np.array(tails).reshape(np.shape(x))
@@ -262,7 +260,7 @@ def _log_others_below(d: Values, noise: Noise) -> Values:
     return at_most.sum(axis=1, keepdims=True) - at_most + earlier
 
 
-def all_before(counts: Indices, noise: Noise, chosen: NDArray[np.bool_]) -> float:
+def all_before(counts: Indices, noise: Noise, chosen: Bools) -> float:
     """Return the probability that all chosen candidates are before all others.
 
     Args:

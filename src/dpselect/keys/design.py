@@ -23,9 +23,8 @@ from itertools import chain, pairwise
 from math import ceil, exp, expm1, log
 from typing import TYPE_CHECKING, Any, Protocol
 
-import numpy as np
-
 from dpselect import validation
+from dpselect._optional import np
 from dpselect.draws.exact.noisy_counts import check_scale, discrete_laplace, scale_for
 from dpselect.errors import ParameterError
 from dpselect.keys.release import Chances, KeyRelease

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from math import inf, log
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from dpselect._numbers import least
+from dpselect._optional import np
 from dpselect.release import Release
 from dpselect.tables.groups import OTHER, columns_of_groups
 from dpselect.tables.kinds import checked_names

@@ -37,8 +37,7 @@ from math import ceil, expm1, floor, inf, isqrt, log, log1p, log2, pi, sqrt
 from statistics import NormalDist
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-
+from dpselect._optional import np
 from dpselect.budget.zcdp import delta_of_gaussian
 from dpselect.draws.exact.noisy_counts import LARGEST_SCALE, check_scale, discrete_gaussian
 from dpselect.draws.sequence import normal_tail

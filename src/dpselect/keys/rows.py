@@ -17,11 +17,8 @@ from itertools import chain
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 from weakref import finalize
 
-import numpy as np
-from numpy.typing import NDArray
-
 from dpselect import tables, validation
-from dpselect._optional import nw, pl
+from dpselect._optional import np, nw, pl
 from dpselect.errors import ColumnError, ParameterError
 from dpselect.query import ANYTHING, Columns, Released
 from dpselect.tables.engine import distinct, engine_of
@@ -31,7 +28,7 @@ from dpselect.tables.opening import kinds_of, unreadable
 from dpselect.tables.people import USER, PeopleCap, changes, coded_columns, codes_in, people_cap
 from dpselect.tables.source import Source
 from dpselect.tables.values import VALUE, as_table, is_listed
-from dpselect.typing import Indices
+from dpselect.typing import Array, Indices
 
 Missing: TypeAlias = Literal["drop", "key"]
 """Whether a row without a key is dropped, or a missing value is a key of its own."""
@@ -177,7 +174,7 @@ class Counted:
         values: What the codes stand for.
     """
 
-    keys: Sequence[Any] | NDArray[Any]
+    keys: Sequence[Any] | Array
     people: Indices
     columns: KeyColumns
     values: pl.Series | None = None
@@ -318,7 +315,7 @@ class PersonKeys:
         nothing = Counted(found["key"][:0], people[:0], self.keys, values)
         return [(one, held.get(group.encode(one), nothing)) for one in self.asked.groups]
 
-    def weighed(self, weights: Indices, among: NDArray[Any] | None) -> Counted:
+    def weighed(self, weights: Indices, among: Array | None) -> Counted:
         """Return the keys that people have, in order, with the sums of their people's weights.
 
         A person's weight is that of the number of keys that are counted of this person and are
@@ -394,7 +391,7 @@ class PersonKeys:
         return [nw.from_native(table.filter(part == number)) for number in range(passes)]
 
 
-def _decoded(keys: NDArray[Any], values: pl.Series | None) -> list[Any]:
+def _decoded(keys: Array, values: pl.Series | None) -> list[Any]:
     """Return keys of an engine, or of codes, as one column has them."""
     return keys.tolist() if values is None else values.gather(keys).to_list()
 

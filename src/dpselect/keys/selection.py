@@ -16,10 +16,8 @@ from functools import cached_property
 from math import ceil, exp, expm1, inf, log, log1p, sqrt
 from typing import ClassVar, Literal, NamedTuple, TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
-
 from dpselect._numbers import LARGEST_EXPONENT, least
+from dpselect._optional import np
 from dpselect.budget.entry import rho_of_pure
 from dpselect.budget.zcdp import composed_delta, rho_for
 from dpselect.draws.exact import bernoulli
@@ -29,12 +27,12 @@ from dpselect.draws.sequence import DiscreteGaussian, DiscreteLaplace
 from dpselect.errors import ParameterError
 from dpselect.keys.rounds import MARGIN
 from dpselect.plan import Spend
-from dpselect.typing import Indices, Probabilities, Values
+from dpselect.typing import Bools, Indices, Probabilities, Values
 
 KeyMethod: TypeAlias = Literal["optimal", "laplace", "gaussian", "rounds"]
 """How keys are selected."""
 
-Selected: TypeAlias = tuple[NDArray[np.bool_], Indices | None]
+Selected: TypeAlias = tuple[Bools, Indices | None]
 """Which keys are released, and noisy counts."""
 
 LARGEST_EPSILON = 1e6

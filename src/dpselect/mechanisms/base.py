@@ -22,9 +22,8 @@ from importlib import import_module
 from math import inf, log, nextafter
 from typing import Annotated, Any, ClassVar, NamedTuple, Protocol, Self, TypeAlias
 
-import numpy as np
-
 from dpselect import validation
+from dpselect._optional import np, silent
 from dpselect.draws import Draw, Exponential, LaplaceNoisyMax, PermuteAndFlip
 from dpselect.draws.grid import LIMIT
 from dpselect.errors import ParameterError, ScoresError
@@ -248,7 +247,7 @@ class Mechanism(ABC):
         return found
 
     # Whether NumPy warns of an overflow depends on scores, so it never does.
-    @np.errstate(all="ignore")
+    @silent
     def probabilities(self, objective: Objective) -> Probabilities:
         """Return the exact distribution of a release of one candidate.
 
@@ -259,7 +258,7 @@ class Mechanism(ABC):
         """
         return self.draw.probabilities(self.unit_scores(objective), self.epsilon)
 
-    @np.errstate(all="ignore")
+    @silent
     def log_probabilities(self, objective: Objective) -> Scores:
         """Return the natural logarithms of ``probabilities``, also of the smallest.
 
@@ -268,7 +267,7 @@ class Mechanism(ABC):
         """
         return self.draw.log_probabilities(self.unit_scores(objective), self.epsilon)
 
-    @np.errstate(all="ignore")
+    @silent
     def expected_error(self, objective: Objective) -> float:
         """Return the exact mean of ``max(scores) - scores[drawn]``; private."""
         gaps = objective.scores.max() - objective.scores
@@ -363,7 +362,7 @@ class Mechanism(ABC):
         """
         return Selection(mechanism=self, k=k, neighbours=neighbours).plan
 
-    @np.errstate(all="ignore")
+    @silent
     def draw_positions(self, objective: Objective, k: int = 1) -> list[int]:
         """Draw ``k`` positions without replacement, exactly; spends nothing.
 
@@ -437,7 +436,7 @@ class Mechanism(ABC):
             )
         return selection.release(objective, budget=budget)
 
-    @np.errstate(all="ignore")
+    @silent
     def simulate(
         self, objective: Objective, k: int = 1, *, size: int, rng: np.random.Generator
     ) -> Indices:

@@ -28,10 +28,9 @@ from dataclasses import dataclass
 from math import ceil, log1p
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from dpselect import validation
 from dpselect._numbers import least
+from dpselect._optional import np
 from dpselect.errors import ParameterError
 
 if TYPE_CHECKING:

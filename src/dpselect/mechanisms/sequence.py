@@ -12,10 +12,8 @@ from fractions import Fraction
 from math import ceil, exp, floor, inf, log, nextafter, sqrt
 from typing import Annotated, ClassVar, Literal, NamedTuple, Self, TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
-
 from dpselect import validation
+from dpselect._optional import np, silent
 from dpselect.budget.entry import rho_of_pure
 from dpselect.budget.zcdp import SLACK, rho_for
 from dpselect.draws import Draw, LaplaceNoisyMax, sequence
@@ -26,7 +24,7 @@ from dpselect.mechanisms.base import Drawn, Mechanism, checked_k
 from dpselect.mechanisms.score_intervals import ScoreIntervals
 from dpselect.objective import Facts, Objective
 from dpselect.plan import Spend
-from dpselect.typing import Indices, Probabilities, Scores
+from dpselect.typing import Bools, Indices, Probabilities, Scores
 
 SequenceNoise: TypeAlias = Literal["laplace", "gaussian"]
 
@@ -144,8 +142,9 @@ class NoisySequence(Mechanism):
 
     def for_objective(self, objective: Objective | Facts) -> Self:
         sensitivity, step = objective.sensitivity, objective.step
-        bounds = sensitivity.bounds
-        most = float(bounds.sum() * (1 if bounds.ndim else len(objective)))
+        most = sensitivity.bound * len(objective)
+        if not sensitivity.flat:
+            most = float(np.broadcast_to(sensitivity.bounds, len(objective)).sum())
         l1 = min(sensitivity.l1 or most, most)
         # Without an l1 of its own, the objective leaves it to the mechanism.
         least = {"l1": sensitivity.bound if sensitivity.l1 is None else l1}
@@ -256,7 +255,7 @@ class NoisySequence(Mechanism):
         noisy = self._noisy(objective)
         return sequence.first(noisy.counts, noisy.noise)
 
-    @np.errstate(all="ignore")
+    @silent
     def log_probabilities(self, objective: Objective) -> Scores:
         if self.noise == "laplace":
             return super().log_probabilities(objective)
@@ -276,7 +275,7 @@ class NoisySequence(Mechanism):
         noisy = self._noisy(objective)
         return sequence.included(noisy.counts, noisy.noise, checked_k(k, objective))
 
-    def set_probability(self, objective: Objective, chosen: NDArray[np.bool_]) -> float:
+    def set_probability(self, objective: Objective, chosen: Bools) -> float:
         """Return the probability that the released candidates are these, in any order.
 
         Args:

@@ -11,13 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from math import inf
-from typing import Any, TypedDict, Unpack
-
-import numpy as np
+from math import erfc, exp, expm1, inf, log, log1p, sqrt
+from typing import Any, TypeAlias, TypedDict, Unpack
 
 from dpselect import validation
-from dpselect._numbers import boundary
+from dpselect._numbers import LARGEST_EXPONENT, boundary
 from dpselect.errors import ParameterError
 from dpselect.mechanisms import base
 from dpselect.mechanisms.catalogue import ExponentialMechanism, PermuteAndFlip
@@ -26,14 +24,18 @@ from dpselect.mechanisms.sequence import NoisySequence, SequenceNoise
 from dpselect.objective import Facts, Objective
 from dpselect.plan import ErrorBound, Plan, Spend
 from dpselect.release import Release
-from dpselect.typing import Values
 
 RIGHT = 0.95
 """Probability that the ``k`` drawn are the right ones, at which the leads are compared."""
 
-POINTS = 4096
-END = 80.0
-"""End of the noise, in units of its scale: e^-80 at either side."""
+POINTS, END, MOST_LEAD = 512, 16.0, 320.0
+"""Parts of the noise, and its ends in units of its scale; the probability beyond is e^-16."""
+
+LEAST, NEGLIGIBLE = 5e-324, 1e-12
+"""The least float above 0, and the probability of parts that are left out."""
+
+Noise: TypeAlias = Callable[[float], float]
+"""The logarithm of a distribution function."""
 
 
 def gap(unit: str, *, one: bool) -> str:
@@ -268,52 +270,48 @@ def or_gaussian(
 def _least_lead(k: int, others: int, noise: SequenceNoise) -> float:
     """Return the lead, in scales of the noise, with which the right ``k`` are first."""
     of = _laplace if noise == "laplace" else _normal
-    return boundary(lambda lead: _at_once(of, k, others, lead) >= RIGHT, 0.0, 4 * END)[1]
+    return boundary(lambda lead: _at_once(of, k, others, lead) >= RIGHT, 0.0, MOST_LEAD)[1]
 
 
-def _at_once(noise: Callable[[Values], Values], k: int, others: int, lead: float) -> float:
+def _at_once(noise: Noise, k: int, others: int, lead: float) -> float:
     """Return the probability that ``k`` with a lead are before all others, noise added once."""
-    x = _points()
-    best = np.diff(np.exp(others * noise(x)))
-    middle = (x[1:] + x[:-1]) / 2
-    return float(best @ np.exp(k * noise(lead - middle)))
+    return sum(part * exp(k * noise(lead - x)) for x, part in _best(noise, others))
 
 
-def _by_rounds(noise: Callable[[Values], Values], k: int, others: int, lead: float) -> float:
+def _by_rounds(noise: Noise, k: int, others: int, lead: float) -> float:
     """Return the probability that each of ``k`` rounds draws one of those with a lead."""
-    x = _points()
-    best = np.diff(np.exp(others * noise(x)))
-    behind = noise((x[1:] + x[:-1]) / 2 - lead)
+    best = [(noise(x - lead), part) for x, part in _best(noise, others)]
     log_right = 0.0
     for left in range(k, 0, -1):
-        wrong = float(best @ np.exp(left * behind))
+        wrong = sum(part * exp(left * behind) for behind, part in best)
         if wrong >= 1:
             return 0.0
-        log_right += np.log1p(-wrong)
-    return float(np.exp(log_right))
+        log_right += log1p(-wrong)
+    return exp(log_right)
 
 
-def _points() -> Values:
-    return np.linspace(-END, END, POINTS + 1)
+@lru_cache(maxsize=64)
+def _best(noise: Noise, others: int) -> list[tuple[float, float]]:
+    """Return where the largest noise of others is, with the probability of each part."""
+    step = (2 * END + log(others)) / POINTS
+    ends = [at * step - END for at in range(POINTS + 1)]
+    upto = [exp(others * noise(x)) for x in ends]
+    parts = zip(ends, upto, upto[1:], strict=False)
+    return [(x + step / 2, end - low) for x, low, end in parts if end - low > NEGLIGIBLE]
 
 
-def _laplace(x: Values) -> Values:
+def _laplace(x: float) -> float:
     """Return the log of the distribution function."""
-    tail = np.exp(-np.abs(x)) / 2
-    return np.where(x < 0, x - np.log(2), np.log1p(-tail))
+    return x - log(2) if x < 0 else log1p(-exp(-x) / 2)
 
 
-def _normal(x: Values) -> Values:
-    from scipy.special import log_ndtr
-
-    found: Values = log_ndtr(x)
-    return found
+def _normal(x: float) -> float:
+    return log(max(erfc(-x / sqrt(2)) / 2, LEAST))
 
 
-def _exponential(x: Values) -> Values:
-    with np.errstate(divide="ignore"):
-        return np.log(-np.expm1(-np.maximum(x, 0.0)))
+def _exponential(x: float) -> float:
+    return log(max(-expm1(-max(x, 0.0)), LEAST))
 
 
-def _gumbel(x: Values) -> Values:
-    return -np.exp(-x)
+def _gumbel(x: float) -> float:
+    return -exp(min(-x, LARGEST_EXPONENT))

@@ -18,13 +18,12 @@ with the same constant for all candidates. ``u + s`` (Definition 16) changes the
 sum. No score that is shifted so far is 0, and so none has a lead.
 """
 
-import numpy as np
-
 from dpselect import validation
+from dpselect._optional import np, silent
 from dpselect._twofold import Twofold, difference, largest
 from dpselect.errors import ParameterError
 from dpselect.objective import Objective
-from dpselect.scaling.dividing import by_global, cut, silent
+from dpselect.scaling.dividing import by_global, cut
 from dpselect.sensitivity import Sensitivity
 from dpselect.typing import Direction, Scores, Values
 

@@ -1,7 +1,6 @@
 """Scores divided by the global sensitivity: ``s_r = (u_r - u_*)/Δ``."""
 
-import numpy as np
-
+from dpselect._optional import np
 from dpselect.objective import Objective
 from dpselect.typing import Scores
 
@@ -10,10 +9,6 @@ LARGEST = 1e300
 
 FEW = 16
 """Scores up to which numbers of Python are faster than arrays."""
-
-
-# Of what overflows no scaling warns, since scores decide on it.
-silent = np.errstate(over="ignore", under="ignore", invalid="ignore")
 
 
 def cut(scores: Scores) -> Scores:

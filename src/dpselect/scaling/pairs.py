@@ -14,13 +14,12 @@ the same of one bound per candidate.
 from fractions import Fraction
 from math import inf
 
-import numpy as np
-
 from dpselect import validation
+from dpselect._optional import np, silent
 from dpselect._twofold import Twofold, add, difference, exact_product, largest
 from dpselect.objective import Objective
 from dpselect.scaling.dampening import dampen
-from dpselect.scaling.dividing import cut, silent
+from dpselect.scaling.dividing import cut
 from dpselect.sensitivity import maximum
 from dpselect.sensitivity.summation import RunningSum
 from dpselect.typing import Indices, Scores, Values

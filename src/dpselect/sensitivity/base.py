@@ -21,16 +21,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any, NamedTuple, TypedDict, Unpack
-
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from typing import NamedTuple, TypedDict, Unpack
 
 from dpselect import validation
+from dpselect._optional import np
 from dpselect.errors import ParameterError, SensitivityError
 from dpselect.neighbours import NeighboursLike
 from dpselect.sensitivity.summation import RunningSum, prefix_sums
-from dpselect.typing import Indices, Values
+from dpselect.typing import Array, ArrayLike, Indices, Values
 
 UNBOUNDED = 2**20
 """Horizon taken when none is given: far beyond the distances that dampening visits."""
@@ -104,8 +102,9 @@ class Sensitivity(ABC):
         *,
         l1: float | None = None,
     ) -> None:
-        self.bounds = _checked_bounds(bounds)
-        self.bound = float(self.bounds.max())
+        self._stated = bounds
+        is_one = isinstance(bounds, int | float) and SMALLEST_BOUND <= bounds <= LARGEST_BOUND
+        self.bound = float(bounds if is_one else self.bounds.max())  # type: ignore[arg-type] # one
         self.neighbours = validation.neighbours(neighbours)
         self.horizon = validation.at_least("horizon", horizon, 0)
         self.l1 = None if l1 is None else validation.positive("l1", l1)
@@ -115,6 +114,11 @@ class Sensitivity(ABC):
             f"{type(self).__name__}(bound={self.bound:g}, neighbours={self.neighbours}, "
             f"horizon={self.horizon})"
         )
+
+    @cached_property
+    def bounds(self) -> Values:
+        """``Δ_r``: 0-d, or shape ``(n,)``."""
+        return _checked_bounds(self._stated)
 
     def take(self, positions: Indices) -> Sensitivity:
         """Return the sensitivity of some candidates, in the order of ``positions``."""
@@ -261,7 +265,7 @@ class GlobalSensitivity(Sensitivity):
         self, bound: ArrayLike, neighbours: NeighboursLike, **public: Unpack[Public]
     ) -> None:
         super().__init__(bound, neighbours, **public)
-        self.flat = self.bounds.ndim == 0
+        self.flat = type(bound) in {int, float} or self.bounds.ndim == 0
 
     def _local(self, distance: int) -> Values:  # noqa: ARG002 -- the same at every distance
         return self.bounds
@@ -438,7 +442,7 @@ class _Taken(Sensitivity):
     def _of(self, values: Values) -> Values:
         return values[self._positions] if values.ndim else values
 
-    def _spread(self, numbers: NDArray[Any]) -> NDArray[Any]:
+    def _spread(self, numbers: Array) -> Array:
         """Return numbers of some candidates as of all, 0 for the others."""
         # One number may stand for all, however many there are; at a horizon of 0 it does.
         known = max(self._whole.at(0).size, self._whole.cumulative(0).size)

@@ -15,14 +15,12 @@ from collections.abc import Callable, Sequence
 from math import fsum
 from typing import TypeAlias
 
-import numpy as np
-from numpy.typing import ArrayLike
-
 from dpselect import validation
+from dpselect._optional import np
 from dpselect.errors import ParameterError, SensitivityError
 from dpselect.neighbours import NeighboursLike
 from dpselect.sensitivity.base import GlobalSensitivity, Sensitivity, checked_distances
-from dpselect.typing import Indices, Values
+from dpselect.typing import ArrayLike, Indices, Values
 
 LEAST = 5e-324
 """The least float above 0."""

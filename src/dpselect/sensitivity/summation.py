@@ -7,8 +7,7 @@ Source: Neumaier, ZAMM 54 (1974); the error of a sum of n terms is 2^-53 relativ
 result plus n^2 2^-106 relative to the sum of magnitudes.
 """
 
-import numpy as np
-
+from dpselect._optional import np
 from dpselect._twofold import Twofold, exact_sum
 from dpselect.typing import Indices, Values
 

@@ -21,19 +21,16 @@ from importlib import import_module
 from typing import Any, ClassVar, TypeAlias, cast
 from weakref import WeakKeyDictionary, WeakSet
 
-import numpy as np
-from numpy.typing import NDArray
-
-from dpselect._optional import needed, nw, pl
+from dpselect._optional import needed, np, nw, pl
 from dpselect.errors import ColumnError, DataError
 from dpselect.passes import query, replaced
 from dpselect.tables.kinds import DAY, DIGITS, Kind, Moment, numbers_alone
 from dpselect.tables.values import as_kind, places_among
-from dpselect.typing import Indices, Values
+from dpselect.typing import Array, Indices, Values
 
 Frame: TypeAlias = "nw.LazyFrame[Any]"
 Edges: TypeAlias = Mapping[str, Sequence[float] | Indices | Values]
-Column: TypeAlias = np.ndarray[Any, Any]
+Column: TypeAlias = Array
 
 LOGGERS = ("DataFrameQueryContextLogger", "SQLQueryContextLogger")
 """Python loggers of PySpark that print the message of a failed query."""
@@ -474,7 +471,7 @@ def distinct(rows: nw.LazyFrame[Any], *names: str) -> nw.LazyFrame[Any]:
     return engine_of(rows).grouped(names, f"{max(names)} times").select(*names)
 
 
-def array_of(f: Any, numbers: NDArray[Any]) -> Any:  # noqa: ANN401 -- a Column
+def array_of(f: Any, numbers: Array) -> Any:  # noqa: ANN401 -- a Column
     """Return public numbers as an array of Spark that is the same for all rows.
 
     It is sent as one text, and made once a query: a literal for each number takes long to

@@ -18,10 +18,8 @@ from enum import StrEnum
 from numbers import Integral
 from typing import Any, Literal, TypeAlias
 
-import numpy as np
-
 from dpselect import validation
-from dpselect._optional import nw
+from dpselect._optional import np, nw
 from dpselect.errors import ColumnError, ParameterError
 from dpselect.passes import note
 
@@ -108,7 +106,8 @@ class Kind(StrEnum):
         """Return a value as one of a kind of names, None if it is missing or does not code."""
         if is_missing(value):
             return None
-        if isinstance(value, np.integer | np.bool_):
+        of_numpy = type(value).__module__ == "numpy"
+        if of_numpy and isinstance(value, np.integer | np.bool_):
             value = value.item()
         if self == Kind.BOOLEAN:
             return value if isinstance(value, bool) else None

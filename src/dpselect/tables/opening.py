@@ -15,10 +15,8 @@ from glob import escape
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from dpselect import validation
-from dpselect._optional import needed, nw
+from dpselect._optional import needed, np, nw
 from dpselect.errors import (
     ColumnError,
     DataError,

@@ -50,18 +50,15 @@ from dataclasses import dataclass
 from functools import partial, reduce
 from typing import Any, NamedTuple, TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
-
 from dpselect import validation
-from dpselect._optional import nw, pl
+from dpselect._optional import np, nw, pl
 from dpselect.errors import ParameterError
 from dpselect.neighbours import Neighbours
 from dpselect.passes import query, replaced
 from dpselect.tables.engine import distinct as distinct_rows, engine_of
 from dpselect.tables.kinds import Kind, named
 from dpselect.tables.opening import kinds_of, unreadable
-from dpselect.typing import Indices
+from dpselect.typing import Array, Bools, Indices
 
 PRIME, SECOND = 2**30 - 35, 2**30 - 41
 """Primes; 3 does not divide the first one less 1."""
@@ -267,9 +264,7 @@ class PeopleCap:
         persons, values = np.divmod(chosen, size)
         return [persons, *(part[values] for part in parts)]
 
-    def of_arrays(
-        self, users: pl.Series, columns: Sequence[NDArray[Any]]
-    ) -> list[NDArray[Any]]:
+    def of_arrays(self, users: pl.Series, columns: Sequence[Array]) -> list[Array]:
         """Return the columns of rows in memory with those rows alone that count.
 
         Args:
@@ -338,7 +333,7 @@ def _cube(number: Number) -> Number:
     return number * number % PRIME * number % PRIME
 
 
-def changes(values: NDArray[Any]) -> NDArray[np.bool_]:
+def changes(values: Array) -> Bools:
     """Return which of some values are not equal to the one before; of the first it is true."""
     return np.append(True, values[1:] != values[:-1])[: values.size]
 

@@ -22,14 +22,12 @@ from io import BufferedReader, RawIOBase, TextIOWrapper
 from pathlib import Path, PurePath
 from typing import IO, Any, TypeAlias, TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
-
 from dpselect._compiled import compiled
-from dpselect._optional import needed, nw, pl
+from dpselect._optional import needed, np, nw, pl
 from dpselect.errors import DataError, PublicClaimError
 from dpselect.passes import replaced
 from dpselect.tables.dialect import Dialect, FieldType
+from dpselect.typing import Array
 
 BLOCK = 1 << 22
 """Bytes that are read at a time."""
@@ -47,8 +45,8 @@ MARKED, LEFT_OUT = 1, 2
 OLD_MAC = r"it has the line ends of old Macs, which `tr '\r' '\n'` replaces"
 """What is said of lines that carriage returns end."""
 
-Bytes: TypeAlias = NDArray[np.uint8]
-Places: TypeAlias = NDArray[np.int32]
+Bytes: TypeAlias = Array
+Places: TypeAlias = Array
 Columns = TypeVar("Columns")
 
 CONTRADICTION = (

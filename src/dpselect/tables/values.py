@@ -24,15 +24,12 @@ from functools import lru_cache, partial
 from math import inf, nan
 from typing import Any, TypeGuard
 
-import numpy as np
-from numpy.typing import NDArray
-
-from dpselect._optional import nw, pl
+from dpselect._optional import np, nw, pl
 from dpselect.errors import ColumnError, DataError
 from dpselect.passes import replaced
 from dpselect.tables.kinds import Kind, Moment, moment_in, texts, type_name
 from dpselect.tables.text import in_blocks
-from dpselect.typing import Indices, Values
+from dpselect.typing import Array, Bools, Indices, Values
 
 PLAIN_NUMBERS = {float, int, bool, type(None)}
 
@@ -53,9 +50,9 @@ class ColumnValues:
         missing: Which of typed values are missing, if any is but for NaN; shape ``(n,)``.
     """
 
-    values: NDArray[Any]
+    values: Array
     kind: Kind
-    missing: NDArray[np.bool_] | None = None
+    missing: Bools | None = None
 
     def __len__(self) -> int:
         return int(self.values.size)
@@ -94,7 +91,7 @@ def of_values(values: object, refusal: str) -> ColumnValues:
     return of_array(held) if isinstance(held, np.ndarray) else of_series(held)
 
 
-def as_column(values: object, refusal: str) -> nw.Series[Any] | NDArray[Any]:
+def as_column(values: object, refusal: str) -> nw.Series[Any] | Array:
     """Return one value for each record: as polars has a Series, or as an array.
 
     Where no type is declared it is an array of objects.
@@ -158,7 +155,7 @@ def refuse_sparse(x: object, what: str) -> None:
         raise DataError(f"{what}: sparse data was passed; a dense table is required")
 
 
-def matrix(x: object, what: str) -> NDArray[Any]:
+def matrix(x: object, what: str) -> Array:
     """Return what is no frame as an array of rows and columns.
 
     Raises:
@@ -176,7 +173,7 @@ def matrix(x: object, what: str) -> NDArray[Any]:
     return table
 
 
-def as_array(values: object) -> NDArray[Any]:
+def as_array(values: object) -> Array:
     """Return an array, or what converts itself to one; None where values are masked."""
     array, masked = np.asarray(values), sys.modules.get("numpy.ma")
     if masked is not None and isinstance(values, masked.MaskedArray):
@@ -270,7 +267,7 @@ def _by_arrow(series: nw.Series[Any], kind: Kind | None) -> pl.Series:
     return pl.Series(texts(listed(series)), dtype=pl.String)
 
 
-def of_typed(array: NDArray[Any]) -> pl.Series:
+def of_typed(array: Array) -> pl.Series:
     """Return an array of a type in polars; what has no microseconds of 64 bits is null."""
     if array.dtype.kind == "U":
         return pl.Series(texts(array.tolist()), dtype=pl.String)
@@ -330,7 +327,7 @@ def kind_of(dtype: Any, column: str = "") -> Kind:  # noqa: ANN401 -- of polars,
     return Kind.NUMBERS if kind.is_number else kind
 
 
-def of_array(array: NDArray[Any]) -> ColumnValues:
+def of_array(array: Array) -> ColumnValues:
     """Return the values of an array of one dimension as its type declares them.
 
     Raises:
@@ -458,7 +455,7 @@ def number(value: Any) -> float:  # noqa: ANN401 -- whatever it is, it is tried
     return nan
 
 
-def places_of(values: NDArray[Any], listed: Sequence[Hashable], other: int = -1) -> Indices:
+def places_of(values: Array, listed: Sequence[Hashable], other: int = -1) -> Indices:
     """Return the place of each number among those listed.
 
     Args:
@@ -524,7 +521,7 @@ def _numbers(values: Iterable[Any]) -> Values:
         return np.array([number(value) for value in given], dtype=np.float64)
 
 
-def objects(values: Iterable[object]) -> NDArray[Any]:
+def objects(values: Iterable[object]) -> Array:
     """Return values as an array of objects."""
     listed = list(values)
     return np.fromiter(listed, dtype=object, count=len(listed))

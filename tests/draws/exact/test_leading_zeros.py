@@ -9,7 +9,7 @@ import pytest
 
 from dpselect.draws import above_threshold
 from dpselect.draws.exact import leading_zeros
-from dpselect.draws.exact.leading_zeros import MOST, RATES, TRIALS, struck
+from dpselect.draws.exact.leading_zeros import MOST, TRIALS, rates_by_zeros, struck
 from support.enumerated import law_of
 
 FEW = 4
@@ -27,7 +27,7 @@ def kept_chance(zeros):
 def test_a_word_is_kept_as_often_as_it_begins_with_zeros():
     low, high = (one.astype(float) for one in leading_zeros._ends())
     for zeros in range(1, MOST + 1):
-        success = -np.expm1(-RATES[zeros] / TRIALS)
+        success = -np.expm1(-rates_by_zeros()[zeros] / TRIALS)
         for end in (low[zeros], high[zeros] + 1):
             assert success * end / 2.0**64 == pytest.approx(2.0**-zeros, rel=1e-9)
     assert low[0] == high[0] == 2.0**64
@@ -38,7 +38,7 @@ def test_words_begin_with_zeros_each_on_its_own(monkeypatch):
     sizes, zeros = np.array([1, 2, 2]), np.array([1, 0, 2])
     units, fails = int((sizes * rates()[zeros]).sum()), exp(-1 / FEW)
     monkeypatch.setattr(leading_zeros, "TRIALS", FEW)
-    monkeypatch.setattr(leading_zeros, "RATES", rates())
+    monkeypatch.setattr(leading_zeros, "rates_by_zeros", rates)
     law = Counter()
     for succeed in product([False, True], repeat=units):
         gaps = np.diff([*np.flatnonzero(succeed), units + 9], prepend=-1) - 1
@@ -136,7 +136,7 @@ def test_stops_of_runs_have_the_law_of_the_first_query_above(
     monkeypatch.setattr(above_threshold, "BLOCK", 0)
     monkeypatch.setattr(above_threshold, "STEPS", steps)
     monkeypatch.setattr(above_threshold, "TRIALS", FEW)
-    monkeypatch.setattr(above_threshold, "RATES", rates())
+    monkeypatch.setattr(above_threshold, "rates_by_zeros", rates)
 
     def stop(ask):
         told = Told(ask)

@@ -22,15 +22,13 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
 from dpselect._numbers import least
+from dpselect._optional import np
 from dpselect.draws.exact import samplers as source
 from dpselect.draws.exact.inversion import Powers
 from dpselect.draws.exact.samplers import WORD, sampler
 from dpselect.errors import ParameterError
-from dpselect.typing import Indices, Probabilities
+from dpselect.typing import Bools, Indices, Probabilities
 
 BITS = 256
 """Probabilities by a count are multiples of 2^-256."""
@@ -78,7 +76,7 @@ def flipped(bits: Sequence[bool], chance: Fraction) -> list[bool]:
 
 
 @sampler
-def select(counts: Indices, chances: Chances) -> NDArray[np.bool_]:
+def select(counts: Indices, chances: Chances) -> Bools:
     """Draw for every count, independently, whether it is selected.
 
     A uniform integer of 256 bits is compared with the chance. Its upper 64 bits decide but with

@@ -31,22 +31,18 @@ from __future__ import annotations
 
 from decimal import Context, Decimal, localcontext
 from enum import Enum
+from functools import cache
 from math import floor, frexp, inf, log, sqrt
 from operator import attrgetter
 from typing import Any, NamedTuple, TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
-
+from dpselect._optional import np
 from dpselect.draws.exact import samplers as source
 from dpselect.draws.exact.samplers import WORD
-from dpselect.typing import Indices, Values
+from dpselect.typing import Bools, Indices, Values
 
 CHUNK = 2**15
 """Numbers that get noise at once, so that all arrays stay in a processor's cache."""
-
-_TERMS = [np.array(2 / odd) for odd in range(19, 0, -2)]
-"""Factors of the series of 2 artanh: arrays, with which arithmetic of arrays is faster."""
 
 _LN_2, _ROOT = log(2), sqrt(0.5)
 
@@ -95,7 +91,7 @@ class Bounds(NamedTuple):
 
     high: Floats
 
-    def of(self, which: NDArray[np.bool_] | Indices) -> Bounds:
+    def of(self, which: Bools | Indices) -> Bounds:
         """Return some of them."""
         return Bounds(self.words[:, which], self.low[which], self.high[which])
 
@@ -145,7 +141,7 @@ def bounds_of(
     return noisy - scale * below - margin, noisy + scale * above + margin
 
 
-def reaches(gaps: Indices, scale: float) -> NDArray[np.bool_]:
+def reaches(gaps: Indices, scale: float) -> Bools:
     """Return which integers a geometric variable of their own is at least.
 
     It is ``⌊-t ln U⌋``, so with ``P(g) ∝ e^(-g/t)``, and at least an integer if ``-t ln U`` is.
@@ -167,7 +163,7 @@ def reaches(gaps: Indices, scale: float) -> NDArray[np.bool_]:
     return found
 
 
-def reached(gaps: Indices, words: NDArray[np.uint64], scale: float) -> NDArray[np.bool_]:
+def reached(gaps: Indices, words: Words, scale: float) -> Bools:
     """Return which integers the noise of each word is at least; see ``reaches``."""
     low, high = bounds_of(Noise.EXPONENTIAL, np.zeros_like(gaps), scale, words[None])
     over = low >= gaps
@@ -229,6 +225,12 @@ def _log(x: Floats) -> Floats:
     return (exponent - 0.5) * _LN_2 + _twice_atanh((mantissa - _ROOT) / (mantissa + _ROOT))
 
 
+@cache
+def _terms() -> list[Values]:
+    """Return factors of the series of 2 artanh: arithmetic of arrays is faster with arrays."""
+    return [np.array(2 / odd) for odd in range(19, 0, -2)]
+
+
 def _twice_atanh(r: Floats) -> Floats:
     """Return ``2 artanh r`` for ``|r| ≤ 0.172``, by its series.
 
@@ -239,7 +241,7 @@ def _twice_atanh(r: Floats) -> Floats:
         total = (((square * (2 / 19) + 2 / 17) * square + 2 / 15) * square + 2 / 13) * square
         total = (((total + 2 / 11) * square + 2 / 9) * square + 2 / 7) * square
         return (((total + 2 / 5) * square + 2 / 3) * square + 2) * r
-    first, *terms, last = _TERMS
+    first, *terms, last = _terms()
     total = square * first
     for term in terms:
         total += term
@@ -247,7 +249,7 @@ def _twice_atanh(r: Floats) -> Floats:
     return (total + last) * r
 
 
-def _at_least_1(words: NDArray[np.uint64]) -> Values:
+def _at_least_1(words: Words) -> Values:
     """Return words as floats, those that are 0 as 1."""
     return np.maximum(words, 1).astype(np.float64)
 

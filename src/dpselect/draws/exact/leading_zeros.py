@@ -9,16 +9,14 @@ are enough, since ``-ln(1 - x) ≤ x/(1 - x)``.
 """
 
 from fractions import Fraction
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 
-import numpy as np
-from numpy.typing import NDArray
-
+from dpselect._optional import np
 from dpselect.draws.exact import inversion, samplers as source
 from dpselect.draws.exact.inversion import Weights, exp_minus
 from dpselect.draws.exact.noisy_counts import geometric
 from dpselect.draws.exact.samplers import WORD
-from dpselect.typing import Indices
+from dpselect.typing import Bools, Indices, Words
 
 TRIALS = 2**20
 """Trials of which one succeeds in the mean, ``N``: more take more random bits each."""
@@ -26,11 +24,14 @@ TRIALS = 2**20
 MOST = 60
 """Zeros, at most, so that a word has bits left."""
 
-RATES: Indices = np.array([0, *(-(-TRIALS // (2**zeros - 1)) for zeros in range(1, MOST + 1))])
-"""Trials of a word by its zeros; without any it needs none."""
-
 FIRST_BIT = 0.7
 """Above ln 2: exponential noise is below it for each zero that its word does not begin with."""
+
+
+@cache
+def rates_by_zeros() -> Indices:
+    """Return the trials of a word by its zeros; without any it needs none."""
+    return np.array([0, *(-(-TRIALS // (2**zeros - 1)) for zeros in range(1, MOST + 1))])
 
 
 def struck(sizes: Indices, zeros: Indices) -> tuple[Indices, Indices]:
@@ -43,7 +44,7 @@ def struck(sizes: Indices, zeros: Indices) -> tuple[Indices, Indices]:
     Returns:
         The runs of those that do, and their positions in them, each once.
     """
-    rates = RATES[zeros]
+    rates = rates_by_zeros()[zeros]
     ends = (sizes * rates).cumsum()
     last, drawn = -1, [np.empty(0, dtype=np.int64)]
     while last < ends[-1] - 1:
@@ -69,7 +70,7 @@ def spans(first: Indices, sizes: Indices) -> tuple[Indices, Indices]:
     return row, np.arange(row.size) - np.repeat(sizes.cumsum() - sizes - first, sizes)
 
 
-def kept(zeros: Indices) -> NDArray[np.bool_]:
+def kept(zeros: Indices) -> Bools:
     """Draw which words with a success are kept, by their zeros; one without any always is."""
     words = source.words(zeros.size)
     low, high = _ends()[:, zeros]
@@ -81,7 +82,7 @@ def kept(zeros: Indices) -> NDArray[np.bool_]:
 
 
 @lru_cache(maxsize=1)
-def _ends() -> NDArray[np.uint64]:
+def _ends() -> Words:
     """Return, by zeros, the last word that is kept, and the last one that may be kept."""
     ends = [[2**WORD - 1, 2**WORD - 1]]
     for zeros in range(1, MOST + 1):
@@ -93,7 +94,7 @@ def _ends() -> NDArray[np.uint64]:
 def _weights(zeros: int, bits: int) -> Weights:
     """Return bounds of the weights of a word that is kept and of one that is not."""
     finer = bits + 2 * WORD
-    low, high = exp_minus(Fraction(int(RATES[zeros]), TRIALS), finer)
+    low, high = exp_minus(Fraction(int(rates_by_zeros()[zeros]), TRIALS), finer)
     is_kept = 1 << finer - zeros
     # Together they are what a success has.
     other = [max((1 << finer) - end - is_kept, 0) for end in (high, low)]

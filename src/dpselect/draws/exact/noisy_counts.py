@@ -41,15 +41,13 @@ from functools import lru_cache
 from math import floor, inf, log2, nextafter
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from dpselect._numbers import least
+from dpselect._optional import np
 from dpselect.draws.exact import inversion, lazy_noise, samplers as source
 from dpselect.draws.exact.inversion import Weights, exp_minus
 from dpselect.draws.exact.samplers import WORD, sampler
 from dpselect.errors import ParameterError
-from dpselect.typing import Indices, Values
+from dpselect.typing import Array, Bools, Indices, Values
 
 LARGEST_SCALE = 2.0**50
 """Above it the noise of a count could meet the ends of 64-bit integers."""
@@ -204,7 +202,7 @@ def _proposed(size: int, scale: float) -> tuple[Indices, Indices]:
     return ((above << bits) + last) * (1 - 2 * negative), last
 
 
-def _accepted(noise: Indices, last: Indices, scale: float) -> NDArray[np.bool_]:
+def _accepted(noise: Indices, last: Indices, scale: float) -> Bools:
     """Return which are accepted: a uniform number is below e to minus the exponent."""
     low, high = _exponents(noise, last, scale)
     known = lazy_noise.bounds(lazy_noise.Noise.EXPONENTIAL, np.zeros_like(noise), 1.0)
@@ -255,7 +253,7 @@ class Events(NamedTuple):
 
     exponents: list[Fraction]
     odds: bool
-    bounds: NDArray[np.uint16]
+    bounds: Array
     """Shape ``(2, events, 1)``: integers that decide a word (``_bounds``)."""
 
     @classmethod
@@ -285,7 +283,7 @@ def _digits(scale: float) -> int:
     return least(lambda digit: 2**digit >= FAR * Fraction(scale))
 
 
-def _ones(size: int, events: Events) -> NDArray[np.bool_]:
+def _ones(size: int, events: Events) -> Bools:
     """Return which events occur, independently, ``size`` times: shape ``(events, size)``."""
     words = source.words(len(events.exponents), size, bits=SHORT)
     low, high = events.bounds

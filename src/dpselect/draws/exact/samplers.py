@@ -17,10 +17,8 @@ from os import urandom
 from random import SystemRandom
 from typing import Any, ParamSpec, TypeAlias, TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
-
-from dpselect.typing import Values
+from dpselect._optional import np
+from dpselect.typing import Array, Values
 
 P = ParamSpec("P")
 Output = TypeVar("Output")
@@ -39,7 +37,7 @@ _installing = threading.RLock()
 _inside = threading.local()
 
 
-def words(*shape: int, bits: int = WORD) -> NDArray[Any]:
+def words(*shape: int, bits: int = WORD) -> Array:
     """Return independent uniform words of so many bits: unsigned integers."""
     size = bits // 8
     return np.ndarray(shape, f"u{size}", urandom(size * prod(shape)))

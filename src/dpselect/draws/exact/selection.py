@@ -10,16 +10,14 @@ from functools import partial
 from math import inf, nextafter
 from typing import Protocol, TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
-
+from dpselect._optional import np
 from dpselect.draws.exact import samplers as source
 from dpselect.draws.exact.lazy_noise import CHUNK, Bounds, Noise, Refined, bounds, bounds_of
 from dpselect.draws.exact.leading_zeros import FIRST_BIT, MOST, spans, struck
 from dpselect.draws.exact.samplers import WORD, sampler
 from dpselect.draws.grid import SENSITIVITY, STEPS_PER_UNIT, to_grid
 from dpselect.errors import ParameterError
-from dpselect.typing import Indices, Scores, Values
+from dpselect.typing import Indices, Scores, Values, Words
 
 MOST_SCALE = 1e250
 """Above it sums of noisy scores could overflow."""
@@ -147,7 +145,7 @@ def _shells(scores: Rows, scale: float) -> tuple[Indices, Indices, Indices]:
 
 def _reaching(
     first: Indices, sizes: Indices, zeros: Indices, beyond: Indices | None = None
-) -> tuple[Indices, Indices, NDArray[np.uint64]]:
+) -> tuple[Indices, Indices, Words]:
     """Draw the words of all positions that begin with as many zeros as those of their part.
 
     Args:
@@ -174,9 +172,7 @@ def _reaching(
     return row[reach], place[reach], words[reach]
 
 
-def _of_rows(
-    scores: Rows, row: Indices, place: Indices, words: NDArray[np.uint64], scale: float
-) -> Indices:
+def _of_rows(scores: Rows, row: Indices, place: Indices, words: Words, scale: float) -> Indices:
     """Return the place of the largest noisy score of each row, of rows in their order."""
     numbers = to_grid(scores.at(row, place))
     noisy = Bounds(words[None], *bounds_of(Noise.EXPONENTIAL, numbers, scale, words[None]))
