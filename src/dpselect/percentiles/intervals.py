@@ -127,15 +127,18 @@ class Intervals(Asked[Values | Range]):
         for p, at in zip(self.percents, released, strict=True):
             own, part = cuts_around([at], candidates), exact_fraction(p)
             whole, share, ends = part.denominator, part.numerator, [0, candidates - 1]
+            # Noise on all bins hardly reaches so far: its transform is as that in ``_law``.
+            far = (len(cuts) + 1) * log(4 / 3) - log(most)
+            far *= 2 * self.scale * max(share, whole - share)
             # From the lower record on, a(n - 1) and a part of a record are before a cut, and
             # before the higher one up to 1 + a(n - 1) less this part.
             for side, sign, least in ((0, -1, 1 - share), (1, 1, 1 - whole + share)):
                 for cut in own[::-sign]:
                     place = cuts.index(cut)
                     units = least + sign * (whole * sums[place] - share * sums[-1])
-                    bins = place + 1, len(cuts) - place
+                    of = self.scale, part, place + 1, len(cuts) - place, units
                     # Noise alone may move the ranks so far.
-                    if units <= 0 or noise_tail(self.scale, part, *bins, units) > most:
+                    if units <= 0 or (units < far and noise_tail(*of) > most):
                         break
                     ends[side] = cut // 2
             yield ends[0], ends[1]
