@@ -76,6 +76,8 @@ class TestCommands:
         loaded = imported([*words, "--epsilon", "1", "--neighbours", "add-remove", "--dry-run"])
         heavy = {"narwhals", "numba", "numpy.ma", "numpy.random", "polars", "rich.console"}
         assert not {*heavy, "dpselect.budget.totals", "scipy"} & loaded
+        # Of candidates that are listed nothing is computed in arrays.
+        assert ("numpy" in loaded) != ("--candidates" in words)
 
     def test_a_package_that_is_not_installed_is_named(self, run, monkeypatch):
         command = Command("", "pip install dpselect-absent", ABSENT)

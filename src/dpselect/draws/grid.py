@@ -36,6 +36,7 @@ bits are Python's. (Beyond 1e300 steps none is told from another; multiples of a
 power of two are cut at 2^50 of them, up to where a float tells which multiple it is.)
 """
 
+from functools import cache
 from math import ceil, floor, frexp, log2
 from typing import Any, NamedTuple
 
@@ -44,9 +45,6 @@ from dpselect.typing import Indices, Scores
 
 STEPS_PER_UNIT = 2**20
 LIMIT = 2.0**30
-
-_LEAST, _MOST, _STEPS = map(np.array, (-LIMIT, LIMIT, float(STEPS_PER_UNIT)))
-"""Their arrays, with which arithmetic of arrays is faster."""
 
 ROUNDING_STEPS = 5
 """Error of rounding and floating point in the distance of two scores, in grid steps."""
@@ -61,8 +59,14 @@ def to_grid(scores: Scores) -> Indices:
     NaN, which no scaling of the library returns, is taken as the least score: an error that
     depends on one would tell of it.
     """
-    cut = np.fmin(np.fmax(scores, _LEAST), _MOST)
-    return np.rint(cut * _STEPS).astype(np.int64)
+    least, most, steps = _arrays()
+    return np.rint(np.fmin(np.fmax(scores, least), most) * steps).astype(np.int64)
+
+
+@cache
+def _arrays() -> list[Scores]:
+    """Return the limits and the steps as arrays, with which arithmetic of arrays is faster."""
+    return [np.array(one) for one in (-LIMIT, LIMIT, float(STEPS_PER_UNIT))]
 
 
 LARGEST_COUNT = 2.0**50
