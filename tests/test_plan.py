@@ -3,7 +3,7 @@
 import pytest
 
 import dpselect as dp
-from dpselect.budget.entry import rho_of_pure
+from dpselect.budget.zcdp import rho_of_pure
 from dpselect.errors import InsufficientBudgetError, NeighboursError
 from dpselect.plan import ErrorBound, Plan, Spend
 

@@ -17,13 +17,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Self, TypeAlias, Unpack
 from dpselect import passes, validation, writing
 from dpselect._numbers import exact
 from dpselect.budget import words
-from dpselect.budget.entry import Entry, Kept, rho_of_pure
+from dpselect.budget.zcdp import rho_of_pure
 from dpselect.errors import BudgetError, NeighboursError, ParameterError
 from dpselect.neighbours import RECORDS, Neighbours
 from dpselect.writing import summary
 
 if TYPE_CHECKING:
     from dpselect.budget import Budget
+    from dpselect.budget.entry import Entry, Kept
 
 EPSILON, DELTA = validation.numbers(0, float_info.max), validation.numbers(0, 1)
 """Checks of prices."""

@@ -18,6 +18,7 @@ from importlib import import_module
 from itertools import repeat
 from numbers import Real
 from typing import (
+    TYPE_CHECKING,
     Any,
     ClassVar,
     Generic,
@@ -33,12 +34,14 @@ from typing import (
 
 from dpselect import validation, writing
 from dpselect._optional import silent, stated
-from dpselect.budget.entry import Entry
 from dpselect.errors import ColumnError, ParameterError, nearest, not_installed
 from dpselect.neighbours import Neighbours
 from dpselect.passes import holding, noting, stated_rows
 from dpselect.plan import Plan, Receipt, SupportsSpend, reserve, sequential_plan
 from dpselect.release import Release
+
+if TYPE_CHECKING:
+    from dpselect.budget.entry import Entry
 
 Out = TypeVar("Out", bound=Release[Any])
 Fields = TypeVar("Fields")

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import assume, given, strategies as st
 from scipy.special import log_ndtr, ndtr
 
-from dpselect.budget.entry import rho_of_pure
-from dpselect.budget.zcdp import delta_of, delta_of_gaussian, epsilon_of
+from dpselect.budget.zcdp import delta_of, delta_of_gaussian, epsilon_of, rho_of_pure
 
 EPSILONS = [1e-3, 0.01, 0.1, 0.5, 1.0, 2.0, 5.0, 20.0]
 

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import dpselect as dp
-from dpselect.budget.entry import rho_of_pure
+from dpselect.budget.zcdp import rho_of_pure
 from dpselect.errors import ColumnError, ParameterError
 from dpselect.mechanisms import MECHANISMS
 from dpselect.trees import (

@@ -19,10 +19,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from glob import has_magic
-from math import expm1, inf, tanh
+from math import expm1, inf
 from os.path import relpath
 from pathlib import Path
-from sys import float_info
 from typing import Annotated, Any, TypedDict
 
 from dpselect import validation
@@ -224,30 +223,6 @@ class Entry:
         return given
 
 
-def rho_of_pure(epsilon: float) -> float:
-    """Return the least rho such that every epsilon-DP mechanism is rho-zCDP.
-
-        ρ = ε tanh(ε / 2) ≤ min(ε^2/2, ε)
-
-    Proof: among the pairs of distributions whose log ratio stays within ``±ε``, randomised
-    response diverges most. With ``f(t) = ln cosh(tε)`` its divergence of order α is
-    ``[f(α - 1/2) - f(1/2)] / (α - 1)``: the mean of ``f'``, which is concave, over an interval
-    around ``α/2``. So it is at most ``f'(α/2) = ε tanh(αε/2) ≤ α ε tanh(ε/2)``, with equality
-    as ``α → 1``.
-
-    Args:
-        epsilon: In nats; finite, >= 0.
-
-    Returns:
-        Finite; 0 only for an epsilon of 0.
-
-    Source:
-        Bun & Steinke (2016), Proposition 3.3, has ``ε^2/2``.
-    """
-    rho = epsilon * tanh(epsilon / 2) * (1 + zcdp.SLACK)
-    return min(max(rho, float_info.min), epsilon)
-
-
 def priced(
     epsilon: object,
     delta: object = 0.0,
@@ -268,7 +243,7 @@ def priced(
     failure = validation.probability("delta", delta)
     check = validation.non_negative if failure > 0 else validation.positive
     pure = check("epsilon", epsilon)
-    implied = rho_of_pure(pure)
+    implied = zcdp.rho_of_pure(pure)
     given = implied if rho is None else validation.positive("rho", rho)
     return Entry(
         epsilon=pure,
@@ -295,7 +270,7 @@ def grouped(cost: Entry, rows: int) -> Entry:
         raise InsufficientBudgetError(
             f"epsilon does not suffice for {rows} rows of a person"
         ) from None
-    rho = rho_of_pure(epsilon)
+    rho = zcdp.rho_of_pure(epsilon)
     if cost.delta == 0:
         rho = min(rho, rows**2 * cost.rho * (1 + zcdp.SLACK))
         return replace(cost, epsilon=epsilon, rho=rho, steps=rows)

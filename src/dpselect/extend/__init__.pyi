@@ -21,7 +21,6 @@ from dpselect.budget import (
     zcdp as zcdp,
 )
 from dpselect.budget.entry import (
-    rho_of_pure as rho_of_pure,
     source_name as source_name,
 )
 from dpselect.budget.ledger import (
@@ -43,6 +42,7 @@ from dpselect.budget.zcdp import (
     delta_of_gaussian as delta_of_gaussian,
     epsilon_of as epsilon_of,
     rho_for as rho_for,
+    rho_of_pure as rho_of_pure,
 )
 from dpselect.cli import (
     options as options,

@@ -18,8 +18,7 @@ from typing import ClassVar, Literal, NamedTuple, TypeAlias
 
 from dpselect._numbers import LARGEST_EXPONENT, least
 from dpselect._optional import np
-from dpselect.budget.entry import rho_of_pure
-from dpselect.budget.zcdp import composed_delta, rho_for
+from dpselect.budget.zcdp import composed_delta, rho_for, rho_of_pure
 from dpselect.draws.exact import bernoulli
 from dpselect.draws.exact.bernoulli import OptimalChances
 from dpselect.draws.exact.noisy_counts import check_scale, scale_for

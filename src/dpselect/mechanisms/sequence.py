@@ -14,8 +14,7 @@ from typing import Annotated, ClassVar, Literal, NamedTuple, Self, TypeAlias
 
 from dpselect import validation
 from dpselect._optional import np, silent
-from dpselect.budget.entry import rho_of_pure
-from dpselect.budget.zcdp import SLACK, rho_for
+from dpselect.budget.zcdp import SLACK, rho_for, rho_of_pure
 from dpselect.draws import Draw, LaplaceNoisyMax, sequence
 from dpselect.draws.grid import Steps, steps_for, to_steps
 from dpselect.draws.sequence import DiscreteGaussian, DiscreteLaplace, Noise

@@ -41,7 +41,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from dpselect.budget.entry import rho_of_pure
+from dpselect.budget.zcdp import rho_of_pure
 from dpselect.draws.sequence import DiscreteLaplace
 from dpselect.mechanisms.score_intervals import checked_interval
 from dpselect.percentiles.candidates import Range

@@ -27,7 +27,7 @@ from typing import Any, Generic, TypeVar
 
 from dpselect import tables, validation
 from dpselect._optional import nw
-from dpselect.budget.entry import rho_of_pure
+from dpselect.budget.zcdp import rho_of_pure
 from dpselect.errors import ParameterError, missing_value
 from dpselect.neighbours import Neighbours
 from dpselect.plan import Plan, Spend

@@ -33,7 +33,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 import numpy as np
 
-from dpselect.budget.entry import rho_of_pure
+from dpselect.budget.zcdp import rho_of_pure
 from dpselect.mechanisms import Mechanism, MechanismLike, ShiftedLocalDampening
 from dpselect.mechanisms.base import as_step
 from dpselect.plan import ErrorBound, Plan, Spend
