@@ -157,7 +157,7 @@ class KeyRows:
         rows = table.select(**taken).drop_nulls()
         if self.candidates is not None:
             rows = engine_of(rows).among(_KEY, [keys.encode(one) for one in self.candidates])
-        found = PersonKeys(rows, data, keys, group, self)
+        found = PersonKeys(rows, data, keys, group, self, table)
         if self.groups:
             found = found.within(self.groups)
         return found.numbered() if self.in_turn else found
@@ -198,6 +198,7 @@ class PersonKeys:
         keys: How keys are written.
         group: How groups are written, if there are any.
         asked: What is read.
+        table: The rows that there are.
         values: What the integers of a column stand for, where they are codes, in order.
     """
 
@@ -206,6 +207,7 @@ class PersonKeys:
     keys: KeyColumns
     group: KeyColumns | None
     asked: KeyRows
+    table: nw.LazyFrame[Any]
     values: Mapping[str, pl.Series] = field(default_factory=dict)
 
     def of_groups(self) -> PersonKeys:
@@ -381,7 +383,7 @@ class PersonKeys:
         source = Source.of(self.source)
         if self.asked.cap is not None or source.path is None or source.is_csv:
             return [self.counted.every]
-        size = tables.open_table(self.source).lazy().select(nw.len().alias("rows"))
+        size = self.table.select(nw.len().alias("rows"))
         [held] = tables.collect(size, self.source, most=1)["rows"].tolist()
         passes = -(-held // ROWS_IN_ONE_PASS)
         if passes <= 1:

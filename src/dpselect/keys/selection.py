@@ -255,19 +255,28 @@ class GaussianSelection(NoisyCountSelection):
 
     @cached_property
     def noise(self) -> Noise:
-        options = map(self._noise, np.linspace(0.005, 0.995, SPLITS).tolist())
-        best = min(options, key=lambda option: (option.threshold, option.scale))
+        first, *others = np.linspace(0.005, 0.995, SPLITS)[::-1].tolist()
+        best = self._noise(first)
+        for share in others:
+            best = self._noise(share, best)
         check_scale(best.scale)
         return best
 
-    def _noise(self, share: float) -> Noise:
+    def _noise(self, share: float, best: Noise | None = None) -> Noise:
+        """Return the noise of a share of delta, or the best of larger ones: of less scale."""
         of_noise = share * self.delta
         sigma = self._scale_for(of_noise)
         each = _each_of((1 - share) * self.delta * (1 - MARGIN), self.changed)
         tail = DiscreteGaussian(sigma).tail
-        z = least(lambda z: float(tail(np.array([z]))[0]) * (1 + MARGIN) <= each, 1)
+
+        def is_far(z: int) -> bool:
+            return float(tail(np.array([z]))[0]) * (1 + MARGIN) <= each
+
+        if best is not None and not is_far(best.threshold - 2):
+            return best
         rho = self.changed / (2 * sigma**2)
-        return Noise(sigma, 1 + z, Spend(PURPOSE, self.epsilon, delta=of_noise, rho=rho))
+        price = Spend(PURPOSE, self.epsilon, delta=of_noise, rho=rho)
+        return Noise(sigma, 1 + least(is_far, 1), price)
 
     def _scale_for(self, delta: float) -> float:
         rho = rho_for(self.epsilon, delta)
