@@ -119,6 +119,17 @@ class TestFields:
         assert kept == ("a", 1, 2.5, None)
         assert [type(one) for one in kept[1:3]] == [int, float]
 
+    @pytest.mark.parametrize("other", [2**53 + 1, 0.5, True, 2**64, -0.0])
+    def test_long_lists_are_as_they_are_and_vectors_only_if_of_one_type(self, other):
+        given = [*range(1, 10), other]
+        kept = first(candidates=given).candidates
+        array = getattr(kept, "array", None)
+
+        assert [*map(repr, kept)] == [*map(repr, given)]
+        assert (None if array is None else array.tolist()) == (
+            given if other == 2**53 + 1 else None
+        )
+
     @pytest.mark.parametrize("given", [1, np.float32(1), np.int8(1), np.array(1.0)])
     def test_prices_become_floats(self, given):
         made = first(epsilon=given, delta=np.float64(0))

@@ -16,6 +16,7 @@ from collections.abc import (
     Sequence,
     Set as AbstractSet,
 )
+from contextlib import suppress
 from dataclasses import MISSING, fields, is_dataclass
 from datetime import date, datetime, timedelta
 from decimal import Decimal
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
 
 class Numbers(tuple[Any, ...]):  # noqa: SLOT001 -- what it holds has no slot in a tuple
-    """The numbers of a vector of NumPy, which it holds, too: they are of one type."""
+    """Numbers of one type, with the vector of NumPy that holds them, too."""
 
     array: NDArray[Any]
 
@@ -136,7 +137,13 @@ def frozen(value: object) -> Any:  # noqa: ANN401 -- of any field
 
 def _frozen_list(values: Any) -> tuple[Any, ...]:  # noqa: ANN401 -- of any type
     held = (*values,)
-    return held if {*map(type, held)} <= KEPT else (*map(frozen, held),)
+    kinds = {*map(type, held)}
+    if len(held) > SHOWN and kinds in ({int}, {float}):  # once for all who compute with them
+        import numpy as np
+
+        with suppress(OverflowError):  # integers of more than 64 bits
+            return _numbers(held, np.array(held, np.int64 if int in kinds else np.float64))
+    return held if kinds <= KEPT else (*map(frozen, held),)
 
 
 def _is_array(value: Any) -> bool:  # noqa: ANN401 -- of any type
@@ -149,8 +156,12 @@ def _of_array(value: Any) -> Any:  # noqa: ANN401 -- of NumPy
     held: Any = array.tolist()
     if array.ndim != 1 or array.dtype.kind not in "iuf" or array.itemsize > 8:
         return held
+    return _numbers(held, array.copy())
+
+
+def _numbers(held: Iterable[Any], array: NDArray[Any]) -> Numbers:
     made = Numbers(held)
-    made.array = array.copy()
+    made.array = array
     return made
 
 

@@ -311,7 +311,8 @@ class PercentilesDesign(Design[PercentileRelease]):
         groups: tuple[Hashable, ...] | None = None,
     ) -> PercentileRelease:
         """Return a release of the answers of groups, or of one without groups."""
-        answer: tuple[Any, ...] = tuple(self.in_units(one.values) for one in answers)
+        values = iter(self.in_units(value for one in answers for value in one.values))
+        answer: tuple[Any, ...] = tuple(zip(*[values] * len(self.method.percents), strict=True))
         records: Any = tuple(one.records for one in answers)
         chosen = None
         if groups is None:

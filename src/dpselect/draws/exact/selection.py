@@ -22,7 +22,7 @@ from dpselect.typing import Indices, Scores, Values, Words
 MOST_SCALE = 1e250
 """Above it sums of noisy scores could overflow."""
 
-EVERY, FARTHEST = 2, 28
+EVERY, FARTHEST = 2, 20
 """Zeros by which scores are told apart that are further and further below the best, and those
 that words begin with that reach from the farthest ones."""
 
