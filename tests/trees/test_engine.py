@@ -8,7 +8,7 @@ import dpselect as dp
 from dpselect.trees import Bins, Categories, ID3Classifier, Split, candidates as ev
 from dpselect.trees.counts import FEW_CELLS, MemoryCounts
 from dpselect.trees.domains import Schema
-from dpselect.trees.engine import EngineCounts
+from dpselect.trees.engine import EngineCounts, _leaf
 from support.engines import every_engine, held_by
 from support.trees_definitions import Certain, drawn
 
@@ -66,6 +66,12 @@ def test_totals_tables_and_hits_are_those_in_memory(engine, crossing, monkeypatc
             assert (here == by_definition(memory, code, column)).all()
     assert (held.hits(trees) == memory.hits(trees)).all()
     assert max(crossing) <= 3 * len(CLASSES) * PUBLIC.sizes.sum() + 1
+
+
+def test_what_is_below_a_question_stands_in_its_query_once():
+    tree = ev.Breeder(PUBLIC, np.random.default_rng(1), 8).random_tree(8)
+
+    assert _leaf(tree).count("CASE") == 2**8 - 1
 
 
 def by_definition(memory, code, column):

@@ -268,14 +268,15 @@ class PersonKeys:
         engine = engine_of(
             self.every if self.asked.cap is None else distinct(self.every, *taken)
         )
-        if not engine.forgets:
-            stack = ExitStack()
-            every = stack.enter_context(engine_of(self.counted.every).cached())
-            kept = replace(self.counted, every=every)
-            finalize(kept, stack.close)
-            return kept
-        held = engine.fetched(lambda: unreadable(self.source)).lazy(backend="polars")
-        return replace(self, every=held).counted
+        rows = self
+        if engine.forgets:
+            held = engine.fetched(lambda: unreadable(self.source)).lazy(backend="polars")
+            rows = replace(self, every=held)
+        # With their numbers: else those of each person would be brought together once more.
+        sized, stack = engine_of(self._sized(rows.counted.every)), ExitStack()
+        kept = replace(rows.counted, every=stack.enter_context(sized.cached()))
+        finalize(kept, stack.close)
+        return kept
 
     def of(
         self, candidates: Sequence[Hashable], groups: Sequence[Hashable] = ()
@@ -337,10 +338,8 @@ class PersonKeys:
         else:
             table = rows.every
             if among is not None:
-                table = engine_of(table).among(_KEY, among.tolist())
-            size = nw.len().over(USER) if has_persons else nw.lit(1)
-            sized = table.with_columns(size.cast(nw.Int64).alias("together"))
-            by_size = sized.group_by(_KEY, "together").agg(nw.len().alias("people"))
+                table = self._sized(engine_of(table).among(_KEY, among.tolist()))
+            by_size = engine_of(table).grouped([_KEY, "together"], "people")
             found = tables.collect(by_size, self.source, most=MOST_KEYS, order_by=[_KEY])
             people = tables.counts(found["people"])
             each = weights[tables.counts(found["together"])]
@@ -353,6 +352,11 @@ class PersonKeys:
         about = np.bincount(places, each * people.astype(float), minlength=keys.size)
         sums = np.where(about < 2.0 * MOST_WEIGHT, sums.clip(max=MOST_WEIGHT), MOST_WEIGHT)
         return Counted(keys, sums, self.keys, values)
+
+    def _sized(self, rows: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
+        """Return rows with how many there are of the same person."""
+        size = nw.lit(1) if self.asked.cap is None else nw.len().over(USER)
+        return rows.with_columns(size.cast(nw.Int64).alias("together"))
 
     def _values(self, column: str) -> pl.Series | None:
         return self.counted.values.get(column)

@@ -7,7 +7,7 @@ cell that the kernels would give it. Only counts of cells leave the engine.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from math import prod
 from typing import Any
 
@@ -19,7 +19,7 @@ from dpselect._optional import nw
 from dpselect.maps.box import RECTANGLES_AT_ONCE, Box, Outside
 from dpselect.maps.counting import Counts
 from dpselect.maps.partition import Partition
-from dpselect.tables.engine import engine_of
+from dpselect.tables.engine import double, engine_of
 from dpselect.tables.groups import GROUP
 from dpselect.typing import Indices, Values
 from dpselect.validation import EXACT
@@ -61,8 +61,11 @@ class EngineCounts(Counts):
         # All regions are squares at multiples of their sides, so that their cells are some of
         # those of a uniform grid.
         sizes = base // spans * many
-        cut = squares.with_columns(key=key, size=_by_square(key, partition, sizes))
-        cells = _with_cells(cut, self.box, {"x": ("a", "size"), "y": ("b", "size")})
+        size = _by_square(key, partition, sizes)
+        cut = engine_of(squares.with_columns(key=key, size=size))
+        cells = cut.with_sql(
+            {name: _cell(self.box, axis, "size") for axis, name in enumerate("ab")}
+        )
         square, a, b, count = _grouped(cells, ("key", "a", "b"), partition.most_rows)
         region = partition.labels().ravel()[square]
         many, last = many[region], sizes[region] - 1
@@ -136,7 +139,8 @@ def inside(rows: nw.LazyFrame[Any], *, box: Box, outside: Outside) -> nw.LazyFra
             there.append(~(columns[0] + columns[1]).exp().is_nan())
     # Rows are dropped before they have places: Spark would compute a place that can be null
     # twice, to drop the row and to count it.
-    return rows.filter(*there).with_columns(x=columns[0], y=columns[1])
+    found = rows.filter(*there)
+    return found if outside == "drop" else found.with_columns(x=columns[0], y=columns[1])
 
 
 def in_grid(
@@ -158,51 +162,34 @@ def in_grid(
         whole = decimals(*box.side(axis))
         exact = whole is None or max(abs(whole[0]) + whole[1], whole[2]) * size <= EXACT
         if exact and size <= box.floats(axis) and not engine_of(points).is_here:
-            divided[coordinate] = name, float(size)
+            divided[name] = _cell(box, axis, double(size))
         else:
             searched[name] = box.lines(axis, np.arange(1, size), size)
-            points = points.with_columns(nw.col(coordinate).alias(name))
-    return engine_of(_with_cells(points, box, divided)).placed(searched)
+            divided[name] = coordinate
+    return engine_of(engine_of(points).with_sql(divided)).placed(searched)
 
 
-def _with_cells(
-    points: nw.LazyFrame[Any], box: Box, sizes: Mapping[str, tuple[str, str | float]]
-) -> nw.LazyFrame[Any]:
-    """Return points with their cells, by a name for each axis that is cut into so many.
+def _cell(box: Box, axis: int, many: str) -> str:
+    """Return SQL for the cell of a coordinate.
 
     A point is in the cell above the line that is nearest to it, or in the one below: for this,
     floats must be as many as cells.
 
     Args:
-        points: With coordinates ``x`` and ``y``. Private.
         box: The public box.
-        sizes: The name, and how many cells there are or which column says it.
+        axis: The axis.
+        many: SQL for how many cells there are.
     """
-    if not sizes:
-        return points
-    near: dict[str, nw.Expr] = {}
-    lines: dict[str, nw.Expr] = {}
-    divided: dict[str, Any] = {}
-    cells = []
-    # narwhals divides by a function that not every Spark has for floats.
-    of: Any = engine_of(points).f or nw
-    for axis, (name, many) in sizes.items():
-        low, high = box.side("xy".index(axis))
-        first, span, unit = map(float, decimals(low, high) or (0, 1, 1))
-        size, units = (one.col(many) if isinstance(many, str) else many for one in (nw, of))
-        place, line = nw.col(f"{axis} near"), nw.col(f"{axis} line")
-        near[f"{axis} near"] = ((nw.col(axis) - low) * size * (1 / (high - low)) + 0.5).floor()
-        lines[f"{axis} line"] = place * span + size * first
-        divided[f"{axis} line"] = of.col(f"{axis} line") / (units * unit)
-        if decimals(low, high) is None:
-            line = line * (high - low) + low
-        if box.types["xy".index(axis)] == np.float32:
-            line = line.cast(nw.Float32).cast(nw.Float64)
-        cells.append((place - (nw.col(axis) < line).cast(nw.Float64)).alias(name))
-    found = points.with_columns(**near).with_columns(**lines)
-    if of is nw:
-        return found.with_columns(**divided).with_columns(*cells)
-    return nw.from_native(nw.to_native(found).withColumns(divided)).with_columns(*cells)
+    place, (low, high) = "xy"[axis], box.side(axis)
+    first, span, unit = map(double, decimals(low, high) or (0, 1, 1))
+    part = f"({place} - {double(low)}) * {many} * {double(1 / (high - low))}"
+    near = f"floor({part} + {double(0.5)})"
+    line = f"({near} * {span} + {many} * {first}) / ({many} * {unit})"
+    if decimals(low, high) is None:
+        line = f"{line} * {double(high - low)} + {double(low)}"
+    if box.types[axis] == np.float32:
+        line = f"CAST(CAST({line} AS FLOAT) AS DOUBLE)"
+    return f"{near} - CASE WHEN {place} < {line} THEN 1 ELSE 0 END"
 
 
 def _by_square(key: nw.Expr, partition: Partition, held: Indices | Values) -> nw.Expr:

@@ -21,7 +21,7 @@ from dpselect.errors import ColumnError, DataError, missing_value
 from dpselect.neighbours import Neighbours
 from dpselect.percentiles.candidates import OPEN, Float, Range, starts_of, unclear
 from dpselect.tables.columns import EDGES_AT_ONCE, NUMBERS, Measure
-from dpselect.tables.engine import engine_of
+from dpselect.tables.engine import FLOAT, NOT_NAN, double, engine_of
 from dpselect.tables.groups import GROUP
 from dpselect.tables.opening import are_in_header, unreadable
 from dpselect.tables.people import PeopleCap, changed_rows
@@ -242,8 +242,10 @@ class Records:
         table = tables.check_columns(data, numeric=[column])
         kind = table.collect_schema()[column]
         is_plain = kind.is_float() or (kind.is_integer() and "128" not in str(kind))
-        if self.users is None and is_plain and engine_of(table).is_here:
-            return table.select(nw.col(column).alias(NUMBER))
+        if self.users is None and is_plain:
+            rows = table.select(nw.col(column).alias(NUMBER))
+            read = (FLOAT if kind.is_integer() else NOT_NAN).format(NUMBER)
+            return rows if engine_of(rows).is_here else engine_of(rows).with_sql({NUMBER: read})
         persons = [] if self.users is None else [self.users.user]
         table = tables.lazy_columns(data, numeric=[column], plain=persons)
         number = engine_of(table).without_nan(column).alias(NUMBER)
@@ -448,9 +450,11 @@ def _queries(
         first = starts[0] * parts
         cells = (starts * parts - first).astype(np.int64)
         width = max(int(np.gcd.reduce(cells)), 1)
-        steps = (number.clip((first - 1) / parts, starts[-1]) * parts).floor() - first
-        cell = ((steps + 0.5) * (1 / width)).floor() + 1
-        placed = rows.with_columns(nw.when(~number.is_null()).then(cell).alias(NUMBER))
+        low, high = double((first - 1) / parts), double(starts[-1])
+        step = f"floor(least(greatest({NUMBER}, {low}), {high}) * {double(parts)})"
+        cell = f"floor(({step} - {double(first - 0.5)}) * {double(1 / width)}) + 1"
+        known = f"CASE WHEN {NUMBER} IS NOT NULL THEN {cell} END"
+        placed = engine_of(rows).with_sql({NUMBER: known})
         return [placed], np.concatenate([[0], cells // width + 1, [cells[-1] // width + 2]])
     queries = []
     for first in range(0, max(starts.size, 1), EDGES_AT_ONCE):

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import logging
 import re
-from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from datetime import date
@@ -34,6 +33,10 @@ Column: TypeAlias = Array
 
 LOGGERS = ("DataFrameQueryContextLogger", "SQLQueryContextLogger")
 """Python loggers of PySpark that print the message of a failed query."""
+
+FLOAT = "CAST({0} AS DOUBLE)"
+NOT_NAN = f"CASE WHEN NOT isnan(exp({FLOAT})) THEN {FLOAT} END"
+"""SQL of a number as float64, and null for NaN; of the exponential see ``numbers_alone``."""
 
 BINARY = "UTF8_BINARY"
 """The collation that is none."""
@@ -175,6 +178,11 @@ class Engine:
         found = [position(column, np.asarray(held, float)) for column, held in edges.items()]
         return nw.from_native(self.native.with_columns(found))
 
+    def with_sql(self, columns: Mapping[str, str]) -> Any:  # noqa: ANN401 -- a frame of narwhals
+        """Return the table with columns, new or replaced, by SQL that its engine has."""
+        new = {one: pl.sql_expr(sql) for one, sql in columns.items()}
+        return nw.from_native(self.native.with_columns(**new))
+
     def coded(self, goals: Mapping[str, Sequence[Any]]) -> Any:  # noqa: ANN401 -- a frame
         """Return the table with the positions of values among those listed, null for others.
 
@@ -268,7 +276,7 @@ class Remote(Engine):
         return self._replaced({column: self.hash})
 
     def read(self, columns: Iterable[str], kind: Kind | Moment) -> Any:  # noqa: ANN401 -- a frame
-        sql = {**self.counts, "number": "CAST({} AS DOUBLE)"}
+        sql = {**self.counts, "number": FLOAT}
         if kind == "duration" not in sql:
             raise ColumnError("durations of Spark are read as a difference (`minus`)")
         return self._replaced(dict.fromkeys(columns, sql[kind]) if kind in sql else {})
@@ -281,14 +289,12 @@ class Remote(Engine):
 
     def _replaced(self, columns: Mapping[str, str]) -> Any:  # noqa: ANN401 -- a frame
         """Return the rows with columns replaced by SQL, which has braces for their names."""
-        mark = self.mark
-        names = {one: f"{mark}{one.replace(mark, 2 * mark)}{mark}" for one in columns}
-        new = [(one, name, columns[one].format(name)) for one, name in names.items()]
-        return nw.from_native(self._with(new)) if new else self.table
+        new = {one: sql.format(self._name(one)) for one, sql in columns.items()}
+        return self.with_sql(new) if new else self.table
 
-    @abstractmethod
-    def _with(self, new: Sequence[tuple[str, str, str]]) -> Any:  # noqa: ANN401 -- of the engine
-        """Return the rows with columns, of which each has its name, that in SQL, and SQL."""
+    def _name(self, column: str) -> str:
+        """Return the name of a column in SQL."""
+        return f"{self.mark}{column.replace(self.mark, 2 * self.mark)}{self.mark}"
 
     def _position(self, column: str, listed: Sequence[Any]) -> nw.Expr:
         """Return the positions by their binary digits, counted from 1 on."""
@@ -329,9 +335,10 @@ class DuckDB(Remote):
         columns = ", ".join(f'"{one}"' for one in self.native.columns)
         return nw.from_native(self.native.project(f"unnest([{columns}]) AS {name}"))
 
-    def _with(self, new: Sequence[tuple[str, str, str]]) -> Any:  # noqa: ANN401 -- a relation
-        columns = ", ".join(f"{sql} AS {name}" for _, name, sql in new)
-        return self.native.project(f"* REPLACE ({columns})")
+    def with_sql(self, columns: Mapping[str, str]) -> Any:  # noqa: ANN401 -- a frame of narwhals
+        every = {**{one: self._name(one) for one in self.native.columns}, **columns}
+        selected = ", ".join(f"{sql} AS {self._name(one)}" for one, sql in every.items())
+        return nw.from_native(self.native.project(selected))
 
 
 class Spark(Remote):
@@ -375,8 +382,9 @@ class Spark(Remote):
         is_one = {one: getattr(of, "collation", BINARY) != BINARY for one, of in types.items()}
         return self._replaced({one: collate for one in types if is_one[one]})
 
-    def _with(self, new: Sequence[tuple[str, str, str]]) -> Any:  # noqa: ANN401 -- a frame of Spark
-        return self.native.withColumns({one: self.f.expr(sql) for one, _, sql in new})
+    def with_sql(self, columns: Mapping[str, str]) -> Any:  # noqa: ANN401 -- a frame of narwhals
+        new = {one: self.f.expr(sql) for one, sql in columns.items()}
+        return nw.from_native(self.native.withColumns(new))
 
     def joined(self, name: str) -> Any:  # noqa: ANN401 -- a frame of narwhals
         every = self.f.array(*self.native.columns)
@@ -492,9 +500,12 @@ def _search(edges: list[float], first: int, last: int) -> str:
         return str(first)
     middle = (first + last) // 2
     above, below = _search(edges, middle + 1, last), _search(edges, first, middle)
-    return (
-        f"CASE WHEN {{0}} >= CAST('{edges[middle]!r}' AS DOUBLE) THEN {above} ELSE {below} END"
-    )
+    return f"CASE WHEN {{0}} >= {double(edges[middle])} THEN {above} ELSE {below} END"
+
+
+def double(number: float) -> str:
+    """Return SQL for a public number: without a type it may be taken for a decimal one."""
+    return f"CAST('{float(number)!r}' AS DOUBLE)"
 
 
 def as_stored(native: Any, f: Any) -> dict[str, str]:  # noqa: ANN401 -- a frame of Spark

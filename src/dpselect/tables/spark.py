@@ -37,7 +37,12 @@ PATIENCE = 5.0
 RETRIES = 7
 """Retries of a call to a server that is gone: 16 seconds in all, not ten minutes."""
 
-QUIET = {"spark.ui.showConsoleProgress": "false", "spark.log.level": "ERROR"}
+QUIET = {
+    "spark.ui.showConsoleProgress": "false",
+    "spark.log.level": "ERROR",
+    # It tells Java with five calls where each expression of a query was written.
+    "spark.python.sql.dataFrameDebugging.enabled": "false",
+}
 
 DEBUG = "DPSELECT_DEBUG"
 """Environment variable that lets Java print what it has to say; it may quote private values."""

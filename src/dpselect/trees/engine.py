@@ -2,8 +2,8 @@
 
 Only counts leave the engine. Where few rows of codes can be, all of them are counted by one
 query, and the rest is done here, as of a table in memory. Of others each count is one query,
-written once as narwhals expressions; on Spark a record walks through its trees by look-ups:
-nested conditions and wide sums would be compiled to methods too long for Java.
+written once as SQL that all engines read; in Spark's own Java a record walks through its trees
+by look-ups: nested conditions would be compiled to methods too long for it.
 """
 
 from __future__ import annotations
@@ -110,13 +110,14 @@ class EngineCounts(Counts):
         return self._totals
 
     def tables(self, splits: Target, leaves: int) -> list[list[Indices]]:
-        sizes, f = self._public.sizes, engine_of(self._codes).f
+        sizes = self._public.sizes
         starts = np.cumsum(sizes) - sizes
         width, classes = int(sizes.sum()), self._classes
-        if f is None:
-            rows = self._codes.with_columns(_leaf(splits).alias(LEAF))
+        if self._looks_up:
+            rows = self._reached([splits])
         else:
-            rows = self._reached(f, [splits])
+            leaf = f"CAST({_leaf(splits)} AS BIGINT)"
+            rows = engine_of(self._codes).with_sql({LEAF: leaf})
         # Null for a record that no leaf counts: Spark would repeat the leaf in a filter.
         place = (nw.col(LEAF) * classes + nw.col(LABEL)) * width
         keys = rows.select(
@@ -127,23 +128,20 @@ class EngineCounts(Counts):
         return [np.split(leaf.T, starts[1:]) for leaf in found]
 
     def hits(self, trees: Sequence[Individual]) -> Indices:
-        if (f := engine_of(self._codes).f) is not None:
-            rows, key = self._reached(f, trees), nw.col(TREE) * self._classes + nw.col(LABEL)
-            right = rows.select(nw.when(nw.col(LEAF) == nw.col(LABEL)).then(key).alias(KEY))
-            return self._tallied(right, len(trees), self._classes)
-        sums = [
-            (_leaf(tree) == nw.col(LABEL)).cast(nw.Int64).sum().alias(f"{k}")
-            for k, tree in enumerate(trees)
-        ]
-        out = np.zeros((len(trees), self._classes), dtype=np.int64)
-        grouped = self._codes.group_by(LABEL)
-        for first in range(0, len(sums), MOST_SUMS):
-            some = grouped.agg(*sums[first : first + MOST_SUMS])
-            block = tables.collect(some, self._data, most=self._classes)
-            labels = counts(block.pop(LABEL))
-            for tree, found in block.items():
-                out[int(tree), labels] = counts(found)
-        return out
+        blocks = (trees[first : first + MOST_SUMS] for first in range(0, len(trees), MOST_SUMS))
+        return np.concatenate([self._right(some) for some in blocks])
+
+    def _right(self, trees: Sequence[Individual]) -> Indices:
+        """Return what ``hits`` does, by one query."""
+        key = f"CASE WHEN {{}} = {LABEL} THEN {{}} * {self._classes} + {LABEL} END"
+        if self._looks_up:
+            rows, keys = self._reached(trees), {KEY: key.format(LEAF, TREE)}
+        else:
+            rows = self._codes
+            keys = {f"tree{k}": key.format(_leaf(tree), k) for k, tree in enumerate(trees)}
+        right = engine_of(rows).with_sql(keys).select(*keys)
+        every = right if self._looks_up else engine_of(right).joined(KEY)
+        return self._tallied(every, len(trees), self._classes)
 
     def outside(self) -> list[int]:
         """Return how many values of each column, and how many labels, were not declared."""
@@ -166,8 +164,14 @@ class EngineCounts(Counts):
         out[counts(table[KEY][known])] = counts(table["count"][known])
         return out.reshape(shape)
 
-    def _reached(self, f: Any, trees: Sequence[Target]) -> nw.LazyFrame[Any]:  # noqa: ANN401
+    @property
+    def _looks_up(self) -> bool:
+        """Whether records walk through trees by look-ups."""
+        return (engine := engine_of(self._codes)).f is not None and not engine.forgets
+
+    def _reached(self, trees: Sequence[Target]) -> nw.LazyFrame[Any]:
         """Return records by tree, with the leaf that each reaches, null for none."""
+        f = engine_of(self._codes).f
         node = f.col(NODE)
         columns, firsts, targets, roots = flat(*trees)
         none = columns.size  # nodes are splits before it and leaves after it
@@ -215,30 +219,33 @@ class EngineCounts(Counts):
         return found.with_columns(*repairs) if repairs else found
 
 
-def _leaf(target: Target) -> nw.Expr:
-    """Return the number of the leaf that a record reaches; null for none."""
+def _leaf(target: Target) -> str:
+    """Return SQL for the number of the leaf that a record reaches; null for none."""
     if not isinstance(target, Split):
-        return nw.lit(target, nw.Int64)
-    code, below = nw.col(f"code{target.column}"), [_leaf(one) for one in target.branches]
-    found = _below(code, target.branch_of, below, 0, len(target.branch_of))
-    return nw.when(~code.is_null()).then(found)
+        return "NULL" if target is None else str(target)
+    leaves = [*map(_leaf, target.branches)]
+    return _below(f"code{target.column}", target.branch_of, leaves, 0, len(target.branch_of))
 
 
 def _below(
-    code: nw.Expr, branch_of: Sequence[int], leaves: Sequence[nw.Expr], first: int, last: int
-) -> nw.Expr:
-    """Return the leaf below a code from ``first`` on and before ``last``, by halves.
+    code: str, branch_of: Sequence[int], leaves: Sequence[str], first: int, last: int
+) -> str:
+    """Return SQL for the leaf below a code from ``first`` on and before ``last``, by halves.
 
-    One case for each code would be nested as deep as there are codes.
+    One case for each code would be nested as deep as there are codes. What is below a question
+    stands there once: twice at each of five would be 32 times.
     """
-    if len(set(branch_of[first:last])) == 1:
+    edges = [at for at in range(first + 1, last) if branch_of[at] != branch_of[at - 1]]
+    if not edges:
         return leaves[branch_of[first]]
-    middle = (first + last) // 2
-    return (
-        nw.when(code >= middle)
-        .then(_below(code, branch_of, leaves, middle, last))
-        .otherwise(_below(code, branch_of, leaves, first, middle))
-    )
+    here, there = (leaves[branch_of[at]] for at in (edges[0], first))
+    if len(edges) == 2 and branch_of[first] == branch_of[last - 1]:
+        asked = f"{code} BETWEEN {edges[0]} AND {edges[1] - 1}"
+        return f"CASE WHEN {asked} THEN {here} ELSE {there} END"
+    middle = edges[len(edges) // 2]
+    above = _below(code, branch_of, leaves, middle, last)
+    below = _below(code, branch_of, leaves, first, middle)
+    return f"CASE WHEN {code} >= {middle} THEN {above} ELSE {below} END"
 
 
 def _value(engine: Engine, column: str, dtype: Any) -> nw.Expr:  # noqa: ANN401 -- narwhals' types
