@@ -27,7 +27,6 @@ from dpselect.typing import Indices, Values
 EDGES_AT_ONCE = 512
 """Edges of one look-up: engines take longer to plan deeper or wider ones than to run them."""
 
-UNNAMED = "data is a table: name the column"
 REFUSAL = "the values must be numbers, one for each record"
 
 LARGEST = 2**62 - 1
@@ -157,16 +156,22 @@ def numeric_column(data: object, column: str | None = None) -> Values:
         ColumnError: The column is missing, not numeric, or not named.
         DataError: As for ``read_columns``.
     """
-    if opening.is_table(data):
-        if column is None:
-            raise ColumnError(UNNAMED)
+    if (column := _named(data, column)) is not None:
         return series_numbers(read_columns(data, numeric=[column])[column])
-    if column is not None or isinstance(data, Mapping):
-        opening.open_table(data)  # which says what a table is
     held = values.of_values(data, REFUSAL)
     if held.kind == Kind.TEXT:
         raise DataError(f"{REFUSAL}, and are of type text")
     return held.numbers()
+
+
+def _named(data: object, column: str | None, *others: str | None) -> str | None:
+    """Return the column of a table; None of data that are the values themselves."""
+    if not opening.is_table(data):
+        if isinstance(data, Mapping) or {column, *others} != {None}:
+            opening.open_table(data)  # which says what a table is
+    elif column is None:
+        raise ColumnError("data is a table: name the column")
+    return column
 
 
 def series_numbers(series: nw.Series[Any]) -> Values:
@@ -213,15 +218,11 @@ class Measure:
         """
         if self == NUMBERS:
             return data
-        if not opening.is_table(data):
-            if column is not None or self.minus is not None:
-                opening.open_table(data)  # which says what a table is
+        if (column := _named(data, column, self.minus)) is None:
             refusal = f"the values must be {NAMES[self.moment]}, one for each record"
             return numeric_column(
                 self.of(values.as_table(data, refusal), values.VALUE), values.VALUE
             )
-        if column is None:
-            raise ColumnError(UNNAMED)
         columns = [column] if self.minus is None else [column, self.minus]
         fields = [one for one in columns if Source.of(data).is_untyped(one)]
         # What is read where no type is declared, of which the difference may be a duration.

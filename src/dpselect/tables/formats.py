@@ -62,7 +62,7 @@ class Format:
         if self.reads_lines:
             return CONTRADICTION
         return (
-            f"it must be {self.name} that is complete, of columns with different names and of "
+            f"it must be {self.name}, of columns with different names and of "
             f"types that polars has{' (`engine`=duckdb has others)' * (self.scan is _parquet)}"
         )
 

@@ -100,7 +100,7 @@ class Kind(StrEnum):
     @property
     def is_number(self) -> bool:
         """Whether it is read as numbers; true is 1, as in a list."""
-        return self in {Kind.INTEGER, Kind.BOOLEAN, Kind.NUMBERS}
+        return self in NUMERIC
 
     def code(self, value: object) -> int | bool | date | str | None:
         """Return a value as one of a kind of names, None if it is missing or does not code."""
@@ -138,6 +138,9 @@ class Kind(StrEnum):
             if WHOLE.fullmatch(text):  # Python reads 1_000 and other digits, too
                 return int(text)
         raise ParameterError(f"the column holds {self} values, and {text!r} is not one")
+
+
+NUMERIC = {Kind.INTEGER, Kind.BOOLEAN, Kind.NUMBERS}
 
 
 @dataclass(frozen=True, slots=True)

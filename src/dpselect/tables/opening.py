@@ -30,8 +30,8 @@ from dpselect.passes import replaced
 from dpselect.tables.dialect import no_field
 from dpselect.tables.engine import Engine, Frame, engine_of
 from dpselect.tables.formats import OTHERS, PARQUET, check_clocks, literal
-from dpselect.tables.kinds import Kind, type_name
-from dpselect.tables.source import COMPRESSED, Source, is_of, misnamed
+from dpselect.tables.kinds import NUMERIC, Kind, type_name
+from dpselect.tables.source import Source, misnamed
 from dpselect.tables.text import columns_of
 from dpselect.tables.values import in_polars
 from dpselect.tables.where import filtered
@@ -67,7 +67,7 @@ def open_table(data: object, *, numbers: Collection[str] = ()) -> Frame:
     def rows() -> Frame:
         if frame is None:
             return _scan(source, numbers)
-        if not is_of(native, "polars") and (error := misnamed(native)) is not None:
+        if not frame.implementation.is_polars() and (error := misnamed(native)) is not None:
             raise error
         held = isinstance(frame, nw.DataFrame)
         table = in_polars(frame) if held else engine_of(frame).compared()
@@ -107,11 +107,7 @@ def check_columns(
         source.note_reading(["text"])
     for column in numeric:
         # Values that nothing is declared of are read one by one.
-        kind = Kind.of(types[column])
-        is_read = kind is not None and (
-            kind.is_number or kind == Kind.ANYTHING or source.is_untyped(column)
-        )
-        if not is_read:
+        if Kind.of(types[column]) not in {*NUMERIC, Kind.ANYTHING}:
             raise ColumnError(
                 f"column {column!r} is of type {type_name(types[column])}, which is not numeric"
                 f"{_cure(types[column], column)}; {choices(types)}"
@@ -216,12 +212,8 @@ def unreadable(data: object) -> DataError:
     """Return the error that states what a table must be like, without its content."""
     source = Source.of(data)
     if source.path is not None:
-        files, _, form = source.reading()
-        right = form.right
-        if any(file.suffix.lower() in COMPRESSED for file in files):
-            right = f"it is not complete, or {right}"
-        if len(files) > 1:
-            right += ", and all files must have the same columns of the same types"
+        alike = "several files must have the same columns of the same types"
+        right = f"{source.reading()[2].right}; it must be complete, and {alike}"
     else:
         frame = _frame_of(source.frame)
         right = Engine.refusal if frame is None else engine_of(frame).refusal
@@ -232,8 +224,7 @@ def unreadable(data: object) -> DataError:
 
 def choices(types: nw.Schema) -> str:
     """Return which columns of numbers a schema declares."""
-    kinds = {str(name): Kind.of(dtype) for name, dtype in types.items()}
-    numeric = [name for name, kind in kinds.items() if kind is not None and kind.is_number]
+    numeric = [str(name) for name, dtype in types.items() if Kind.of(dtype) in NUMERIC]
     return f"the numeric columns are: {in_short(numeric) or '(none)'}"
 
 
@@ -308,10 +299,10 @@ def _duckdb(source: Source) -> object:
         source.refuse_dialect("tables of DuckDB")
         if not Path(file).is_file():
             raise no_file(file)
-        locked = DataError(f"{file}: another process has it open, or it is no DuckDB file")
-        absent = DataError(f"there is no table {table} in {file}, or it cannot be read")
-        connection = replaced(lambda: duckdb.connect(file, read_only=True), lambda: locked)
-        relation = replaced(lambda: connection.table(table), lambda: absent)
+        absent = f"{file} has no table {table}, is no DuckDB file, or open in another process"
+        relation = replaced(
+            lambda: duckdb.connect(file, read_only=True).table(table), lambda: DataError(absent)
+        )
     else:
         files, dialect, _ = source.reading()
         if dialect.format not in PARQUET:

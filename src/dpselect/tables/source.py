@@ -213,18 +213,14 @@ def ending(path: PurePath) -> str:
     return name.suffix.lower()
 
 
-def is_of(native: object, *packages: str) -> bool:
-    """Return whether an object is of one of some packages, which are not imported for it."""
-    return type(native).__module__.startswith(packages)
-
-
 def misnamed(native: object) -> ColumnError | None:
     """Return the error of a frame whose columns have no names of their own, which are public.
 
     None if each has one name, which no other has.
     """
     # A frame of Spark has an attribute for each name.
-    columns = getattr(native, "column_names" if is_of(native, "pyarrow") else "columns", ())
+    is_arrow = type(native).__module__.startswith("pyarrow")
+    columns = getattr(native, "column_names" if is_arrow else "columns", ())
     if getattr(columns, "nlevels", 1) > 1:
         return ColumnError(
             "the columns have names of several levels: give each one name, as "
