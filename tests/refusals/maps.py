@@ -55,6 +55,7 @@ ERROR = refusing(
 CLIPPED = refusing(RelativeClipped, neighbours=ADD_REMOVE, floor=1.0)
 
 ROWS = [
+    refusing(PointRows(BOX).check)("give geopandas", DataError, data="cases.kml"),
     refusing(interval)("level", level=Each([0, 1, float("nan")])),
     CLIPPED("norm", norm="max"),
     CLIPPED("floor", floor=0.0),

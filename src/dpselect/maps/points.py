@@ -95,6 +95,7 @@ class PointRows:
         elif hasattr(data, "geometry") or geo_file(data) is not None:
             self.box_of(data)
         elif isinstance(data, str | Path) or hasattr(data, "columns"):
+            tables.check_columns(data)
             raise ColumnError("points of a table need the columns of coordinates: `x`, `y`")
 
     def box_of(self, data: object) -> Box:

@@ -164,7 +164,8 @@ def of_matrix(matrix: Any, n: int) -> Ends:  # noqa: ANN401 -- any sparse class 
     if matrix.dtype.kind in "fc":
         raise ParameterError(
             "a matrix of real numbers is refused: they are weights, and each edge counts once; "
-            "if that is meant, give matrix.astype(bool)"
+            "if that is meant, give matrix.astype(bool), in a file of MatrixMarket by "
+            "scipy.io.mmwrite(FILE, matrix.astype(bool), field='pattern')"
         )
     return Ends(*matrix.nonzero())
 

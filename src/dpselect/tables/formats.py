@@ -277,7 +277,7 @@ def _by_ending(*groups: tuple[str, T]) -> dict[str, T]:
 FORMATS: dict[str, Format] = _by_ending(
     (" ".join(WRITTEN), Format("a text file", scan_text, _EVERY, is_text=True)),
     (".parquet .pq", Format("a Parquet file", _parquet)),
-    (".arrow .feather .ipc", Format("an Arrow IPC file (Feather 2)", _arrow)),
+    (".arrow .feather .ipc", Format("an Arrow IPC file (no stream, Feather 2)", _arrow)),
     (".jsonl .ndjson", Format("lines of JSON", _json_lines, _EVERY - _MARKS, is_text=True)),
     (" ".join(WORKBOOKS), Format("an Excel workbook", _workbooks, _CELLS, is_text=True)),
     (".dta", Format("a Stata file", _statistics, _OF_STATISTICS)),
@@ -293,13 +293,13 @@ OTHERS = "`engine`=polars reads other files that are here; elsewhere write them 
 
 CURES: dict[str, str] = _by_ending(
     (".zip .bz2 .xz .7z .rar .tar .tgz .z", "unpack it"),
-    (".json", "write one object a line (.jsonl), or give the frame of polars.read_json"),
+    (".json", "write it as .jsonl, name GeoJSON .geojson, or give polars.read_json(FILE)"),
     (".xls .xlsb .ods .numbers", "save the sheet as .xlsx or CSV UTF-8"),
     (".rds .rda .rdata", "write it by arrow::write_parquet or write.csv of R"),
     (".duckdb .db", "read a table of DuckDB as clinic.duckdb::stays by --engine duckdb"),
     (".sqlite .sqlite3 .mdb .accdb .sql", "give the frame of polars.read_database"),
-    (".shp .gpkg .geojson .fgb .kml .gml .gpx", "give the frame of geopandas.read_file"),
-    (".graphml .gexf .net .mtx .graph", "for a network give the graph of networkx"),
+    (".shp .gpkg .geojson .geojsonl .fgb .kml .gml .gpx", "give geopandas.read_file(FILE)"),
+    (".graphml .gexf .net .mtx .graph .dot .gv", "for a network give the graph of networkx"),
     (".orc .h5 .hdf5 .hdf .pkl .pickle", "give the frame of pandas.read_orc or its like"),
     (".avro .por .html .xml", "give the frame of its reader, such as pandas.read_xml"),
 )
@@ -315,5 +315,5 @@ def refusal(named: str, kinds: Iterable[str]) -> DataError:
     """
     found = {kind.partition("::")[0] for kind in kinds}
     cure = next((CURES[kind] for kind in sorted(found) if kind in CURES), None)
-    cure = cure or "say its `format`, such as csv, or rename it"
+    cure = cure or "say its `format`, such as csv, or rename it (a list of edges: .edges)"
     return DataError(f"{named} must be a .csv, .tsv, .parquet, .jsonl or .xlsx file: {cure}")
