@@ -237,7 +237,7 @@ def shapes_of(box: Box, areas: Any) -> NDArray[Any]:  # noqa: ANN401 -- rectangl
     shapes = np.atleast_1d(np.asarray(geometry, dtype=object))
     wrong = ~shapely.is_valid(shapes) | ~(shapely.area(shapes) > 0)
     if wrong.size == 0 or wrong.any():
-        which = f"; the first that is not is number {wrong.argmax()}" if wrong.size else ""
+        which = f"; number {wrong.argmax()} is not: frame.make_valid()" if wrong.size else ""
         raise ParameterError(f"polygons must be at least one, valid and of some area{which}")
     return shapes
 

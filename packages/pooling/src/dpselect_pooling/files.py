@@ -61,9 +61,9 @@ def read_csv(path: str | Path, columns: Iterable[str]) -> list[dict[str, str]]:
     try:
         with Path(path).open(encoding="utf-8-sig", newline="") as file:
             reader = csv.DictReader(file)
-            missing = set(columns) - {name.strip() for name in reader.fieldnames or ()}
+            missing = sorted(set(columns) - {name.strip() for name in reader.fieldnames or ()})
             if missing:
-                raise DataError(f"{path} has no column {', '.join(sorted(missing))}")
+                raise DataError(f"{path} has no column {', '.join(missing)}, between commas")
             return [
                 {str(k).strip(): (v or "").strip() for k, v in row.items() if k is not None}
                 for row in reader
