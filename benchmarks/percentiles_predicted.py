@@ -18,7 +18,7 @@ import numpy as np
 import polars as pl
 
 import dpselect as dp
-from dpselect.percentiles.prediction import predicted, shaped_as
+from dpselect.percentiles.prediction import predicted
 from dpselect.typing import Values
 from dpselect_studies import datasets
 
@@ -65,7 +65,7 @@ def rows() -> Iterator[dict[str, object]]:
                     epsilon=epsilon,
                     neighbours="add-remove",
                 ).design()
-                bound, _ = predicted(design, shaped_as(design, RECORDS))
+                bound, _ = predicted(design, RECORDS)
                 counted = design.method.records.counted(values, design.points)
                 drawn = [design.answers(counted)[0].values for _ in range(REPEATS)]
                 far = np.abs(np.array(drawn) - true)

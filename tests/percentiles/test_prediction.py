@@ -7,7 +7,15 @@ import polars as pl
 import pytest
 
 import dpselect as dp
-from dpselect.percentiles.prediction import _in_words, predicted, shaped_as, shapes
+from dpselect.percentiles.prediction import (
+    AWAY,
+    FEW,
+    _in_words,
+    predicted,
+    shaped_as,
+    shapes,
+)
+from dpselect.percentiles.reading import counts_of
 
 ASKED = {"upper": 1000, "step": 1, "neighbours": "add-remove", "assumed_records": 2000}
 DECILES = tuple(range(10, 100, 10))
@@ -18,7 +26,7 @@ def design_of(p, epsilon=1.0, **more):
 
 
 def stated_by(design, records=2000):
-    return predicted(design, shaped_as(design, records))[0]
+    return predicted(design, records)[0]
 
 
 def shares_of(records):
@@ -51,15 +59,18 @@ def test_it_is_the_same_every_time_and_falls_with_epsilon(p):
     assert (stated_by(design_of(p, 20.0)) <= first + 1).all()
 
 
-def test_shapes_are_simulated_together_as_apart():
-    design = design_of((25, 50), interval=0.9)
-    counted = shaped_as(design, 300)
-    assert counted.numbers.tolist() == [300] * 5
+@pytest.mark.parametrize("records", [300, 5000])
+def test_a_shape_has_as_many_records_with_those_at_each_percentile_apart(records):
+    design = design_of((25, 50))
+    exact = counts_of(1000 * shapes(shares_of(records))["normal"], design.points)
 
-    together = predicted(design, counted)
-    apart = np.max([predicted(design, one) for one in counted.parts()], axis=0)
-    assert together[1].tolist() == apart[1].tolist()
-    assert together[0] == pytest.approx(apart[0], rel=0.5)
+    for away in (AWAY, FEW):
+        counted = shaped_as(design, records, away)
+        assert counted.numbers.tolist() == [records] * 5
+        _, normal, *_ = counted.parts()
+        for rank in (round(p / 100 * (records - 1)) + i for p in (25, 50) for i in (-9, 0, 9)):
+            found = (one.place[one.held.cumsum().searchsorted(rank)] for one in (normal, exact))
+            assert len({*found}) == 1
 
 
 @pytest.mark.parametrize("p", [50, 90, (50, 90), (50, 90, 99), (25, 50, 75)], ids=str)

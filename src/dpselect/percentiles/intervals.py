@@ -49,7 +49,7 @@ from dpselect.percentiles.methods import EXACT, Asked, Draws
 from dpselect.percentiles.objectives import exact_fraction
 from dpselect.percentiles.reading import Counts
 from dpselect.plan import Spend
-from dpselect.typing import Indices, Values
+from dpselect.typing import Array, Indices, Values
 
 Ends: TypeAlias = tuple[tuple[float, float], ...]
 """The lower and the upper end of each interval."""
@@ -191,9 +191,15 @@ def _law(scale: float, bins: int) -> tuple[Values, Values, Values]:
     # A transform of a length with small factors is fast.
     step = 2 ** max(last.bit_length() - 2, 1)
     half = -(-(last + 1) // step) * step
-    at = np.arange(-half, half) * float(grid)
-    upto = np.exp(DiscreteLaplace(scale).log_at_most(at))
-    term = np.fft.rfft(np.roll(np.diff(upto, prepend=0), half))
+    at, term = _term(scale, grid, half)
     law = np.roll(np.fft.irfft(term**bins), half).clip(min=0)
     # Beyond the last value there is what the transform leaves out.
     return at, law, np.append(law[::-1].cumsum()[::-1], 0.0)
+
+
+@lru_cache(maxsize=8)
+def _term(scale: float, grid: int, half: int) -> tuple[Values, Array]:
+    """Return a grid, and the transform there of the noise of one bin."""
+    at = np.arange(-half, half) * float(grid)
+    upto = np.exp(DiscreteLaplace(scale).log_at_most(at))
+    return at, np.fft.rfft(np.roll(np.diff(upto, prepend=0), half))

@@ -36,8 +36,11 @@ RELEASES, LARGER = 40, 2
 that of another release is larger with probability 2/41."""
 
 AWAY: Values = np.append(np.arange(16), np.rint(16 * 1.1 ** np.arange(92)))
-"""Distances of simulated records from a percentile: one by one near it, and one for all up to
-the next further away."""
+"""Distances of records from a percentile: one by one near it, and one for all up to the next
+further away."""
+
+FEW: Values = np.append(AWAY[:16], AWAY[16::2])
+"""Those of simulated ones; widths of intervals tell finer distances apart."""
 
 FARTHEST = 15
 """Scales of noise below a threshold from which on no query is above it."""
@@ -153,7 +156,7 @@ def expected(query: Any, numbers: Iterable[int]) -> str | None:  # noqa: ANN401 
     each = "" if query.by is None else " in each group"
     columns: dict[str, list[Any]] = {"p": [f"{p:g}" for p in design.method.percents]}
     known = sorted(numbers)
-    worst = np.array([predicted(design, shaped_as(design, one)) for one in known])
+    worst = np.array([predicted(design, one) for one in known])
     # Of fewer rows no error is smaller, though by chance or where candidates tie it may be.
     worst[:, 0] = np.maximum.accumulate(worst[::-1, 0])[::-1]
     for one, both in zip(known, worst, strict=True):
@@ -178,7 +181,7 @@ def _in_words(design: Any, far: Values) -> str:  # noqa: ANN401 -- a design
     return f"{error}{'' if design.intervals is None else f' ({width})'}{unit}"
 
 
-def shaped_as(design: Any, records: int) -> Counts:  # noqa: ANN401 -- a design
+def shaped_as(design: Any, records: int, away: Values = AWAY) -> Counts:  # noqa: ANN401 -- a design
     """Return what so many records count at, a group for each shape.
 
     Those that are far from all percentiles count at few candidates.
@@ -186,7 +189,7 @@ def shaped_as(design: Any, records: int) -> Counts:  # noqa: ANN401 -- a design
     points, last = design.points, min(records, MOST_RECORDS) - 1
     low, high = (float(points[place]) for place in (0, len(points) - 1))
     wanted = np.floor(np.array(design.method.percents) / 100 * last)
-    ranks = np.append(np.add.outer(wanted, np.append(-AWAY, AWAY)), last)
+    ranks = np.append(np.add.outer(wanted, np.append(-away, away)), last)
     ranks = np.sort(ranks.clip(0, last).astype(np.int64))
     each = shapes((ranks + 0.5) / (last + 1)).values()
     place = np.concatenate([places_of(points, low + (high - low) * one) for one in each])
@@ -195,22 +198,23 @@ def shaped_as(design: Any, records: int) -> Counts:  # noqa: ANN401 -- a design
     return Counts(len(each), len(points), group, place, held).moved(place)
 
 
-def predicted(design: Any, counted: Counts) -> Values:  # noqa: ANN401 -- a design
+def predicted(design: Any, records: int) -> Values:  # noqa: ANN401 -- a design
     """Return the error of each percentile that is not exceeded with probability 0.95.
 
     With it the width of each interval; 0 without intervals.
 
     Args:
         design: Design of a release whose method is known.
-        counted: What the records are assumed to be, in groups.
+        records: How many records are assumed.
 
     Returns:
-        Shape ``(2, m)``, in units of the values: the largest over the groups.
+        Shape ``(2, m)``, in units of the values: the largest over the shapes.
     """
+    counted, few = shaped_as(design, records), shaped_as(design, records, FEW)
     by, groups = Simulated(Fixed()), counted.groups
     before = counted.numbers.cumsum() - counted.numbers
     wanted = np.array(design.method.percents) / 100 * (counted.numbers[:, None] - 1)
-    copies = counted.some(np.repeat(np.arange(groups), RELEASES))
+    copies = few.some(np.repeat(np.arange(groups), RELEASES))
     noisy = by.laplace(copies.numbers, design.method.scale)
     drawn = design.method.draw(copies, noisy, by).reshape(groups, RELEASES, -1)
     low, high, middle = (

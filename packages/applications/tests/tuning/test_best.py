@@ -16,7 +16,7 @@ from scipy import stats
 import dpselect as dp
 from applications_cases.releases.tuning import run
 from applications_cases.repetitions import LAWS
-from dpselect.budget.entry import rho_of_pure
+from dpselect.budget.zcdp import rho_of_pure
 from dpselect.draws.exact.inversion import resolve
 from dpselect.extend import intercepted
 from dpselect_applications import tuning
