@@ -98,6 +98,28 @@ def test_fields_are_those_of_the_rule(tmp_path_factory, block, body, quote, comm
             assert read(path, quote=quote, comment=comment) == plain(expected)
 
 
+@pytest.mark.parametrize(
+    ("more", "kept", "is_edited"),
+    [
+        (b"", 0, False),
+        (b'"b\n', 0, False),
+        (b'6" pipe\n"b\n', 8, True),
+        (b'"a"\rb\n', None, True),
+        (b'"a"b\n', None, True),
+        (b'"' + b"a\n" * 150 + b'"\n', 303, True),
+    ],
+)
+def test_whole_records_end_wherever_quotations_stand(monkeypatch, more, kept, is_edited):
+    """Across words of bits, and parts of a block, the next of which begins with a record."""
+    monkeypatch.setattr(text, "PART", 256)
+    if not is_edited:
+        monkeypatch.setattr(text, "_edited", None)
+    for size in range(130):
+        whole = b"0,1\n" + 3 * (b"a" * size + b',b\n"a,""\n",b,"c"\r\n"",e,"f"\n')
+        found = text._records(Dialect().whole(".csv"), whole + more, 4)
+        assert found[2] == (-1 if kept is None else len(whole) + kept)
+
+
 record_of = st.lists(bodies, min_size=3, max_size=3)
 
 
