@@ -244,7 +244,7 @@ def _bits(each: Bools) -> Words:
 
 def _next(places: Words) -> Words:
     """Return the places that follow."""
-    found = places << 1
+    found: Bits = np.left_shift(places, 1)
     found[1:] |= places[:-1] >> 63
     return found
 
