@@ -255,7 +255,7 @@ class Dialect:
         there = table.collect_schema()
         if missing := [column for column in types if column not in there]:
             raise no_field(missing[0], there.names()).adding(" (`column_type`)")
-        readers = {"number": _number, "integer": _number, "date": _moment, "time": _moment}
+        readers = {"number": as_number, "integer": as_number, "date": _moment, "time": _moment}
         read = [readers[one](name, one, self) for name, one in types.items() if one != "text"]
         return nw.from_native(nw.to_native(table).with_columns(read))
 
@@ -281,7 +281,7 @@ DEFAULTS: dict[str, Any] = {
 """What is meant where nothing is stated."""
 
 
-def _number(column: str, kind: FieldType, dialect: Dialect) -> pl.Expr:
+def as_number(column: str, kind: FieldType, dialect: Dialect) -> pl.Expr:
     """Return the numbers that fields of a column write."""
     field, mark = pl.col(column).str.strip_chars(), dialect.thousands
     if mark is not None:

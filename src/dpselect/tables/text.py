@@ -23,10 +23,10 @@ from pathlib import Path, PurePath
 from typing import IO, Any, TypeVar
 
 from dpselect._compiled import compiled
-from dpselect._optional import needed, np, nw, pl
+from dpselect._optional import needed, np, pl
 from dpselect.errors import DataError, PublicClaimError
 from dpselect.passes import replaced
-from dpselect.tables.dialect import Dialect, FieldType
+from dpselect.tables.dialect import Dialect, as_number
 from dpselect.typing import Array, Bools, Words
 
 BLOCK = 1 << 23
@@ -65,14 +65,17 @@ def scan_text(
     Args:
         files: Their paths.
         dialect: How they are written, whatever they end in.
-        numbers: The columns that are asked for as numbers; others are text.
+        numbers: The columns that are asked for as numbers, which they are if numbers are
+            written as usual; others are text.
 
     Raises:
         DataError: The first line of a file is no header, or that of another file differs.
     """
     names = columns_of(files, dialect)
-    kinds = {name: pl.Float64 if name in numbers else pl.String for name in names}
-    return in_blocks(kinds, partial(_frames, files, dialect, {*numbers}, names))
+    is_usual = dialect.decimal == "." and dialect.thousands is None and not dialect.missing
+    direct = {*numbers} if is_usual else set()
+    kinds = {name: pl.Float64 if name in direct else pl.String for name in names}
+    return in_blocks(kinds, partial(_frames, files, dialect, direct, names))
 
 
 def columns_of(files: Sequence[Path], dialect: Dialect) -> list[str]:
@@ -120,8 +123,7 @@ def _frames(
     """Yield the columns that are wanted, block by block."""
     separator, _ = dialect.marks
     at = {name: str(place) for place, name in enumerate([*names, BEYOND])}
-    are_plain = dialect.decimal == "." and dialect.thousands is None and not dialect.missing
-    direct = {*wanted} & numbers if are_plain else set()
+    direct = numbers & {*wanted}
 
     def read(block: bytes, mark: str | None) -> pl.DataFrame:
         found = pl.read_csv(
@@ -138,13 +140,9 @@ def _frames(
             # Nobody knows which of too many fields has no name.
             is_known = cleaned(pl.col(at[BEYOND]), dialect).is_null()
             found = found.with_columns(pl.when(is_known).then(pl.all()))
-        fields = {one: pl.col(at[one]) for one in wanted}
-        fields |= {one: cleaned(fields[one], dialect) for one in {*wanted} - direct}
-        late: dict[str, FieldType] = dict.fromkeys({*wanted} & numbers - direct, "number")
-        typed: pl.DataFrame = dialect.typed(
-            nw.from_native(found.select(**fields)), late
-        ).to_native()
-        return typed
+        fields = {one: cleaned(pl.col(at[one]), dialect) for one in wanted}
+        fields |= {one: as_number(at[one], "number", dialect) for one in numbers & {*wanted}}
+        return found.select(**fields | {one: pl.col(at[one]) for one in direct})
 
     # A header of its own: else the first record decides how many fields there are.
     head, room = separator.join(at.values()).encode() + b"\n", bytearray(BLOCK)
@@ -244,7 +242,7 @@ def _bits(each: Bools) -> Words:
 
 def _next(places: Words) -> Words:
     """Return the places that follow."""
-    found: Bits = np.left_shift(places, 1)
+    found: Words = np.left_shift(places, 1)
     found[1:] |= places[:-1] >> 63
     return found
 
