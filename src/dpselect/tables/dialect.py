@@ -20,6 +20,7 @@ from dpselect import validation
 from dpselect._optional import nw, pl
 from dpselect.errors import ColumnError, ParameterError, no_column
 from dpselect.passes import note, replaced
+from dpselect.tables.kinds import checked_names
 from dpselect.validation import Check
 from dpselect.writing import readable
 
@@ -77,20 +78,14 @@ def _text(words: str, pattern: str = ".*") -> Check:
 
 
 def _texts(name: str, values: Any) -> tuple[str, ...]:  # noqa: ANN401 -- of any type
-    is_one = isinstance(values, str) or not isinstance(values, Iterable)
-    texts = (values,) if is_one else tuple(values)
+    texts = (values,) if isinstance(values, str) else validation.listed(name, values) or ()
     if not all(isinstance(one, str) for one in texts):
         raise ParameterError(f"`{name}` must be one text or several")
     return texts
 
 
 def _header(name: str, value: object) -> bool | tuple[str, ...]:
-    if isinstance(value, bool):
-        return value
-    names = _texts(name, value)
-    if "" in names or len(set(names)) < len(names):
-        raise ParameterError(f"`{name}` must be names of columns that differ")
-    return names
+    return value if isinstance(value, bool) else checked_names(value, name)
 
 
 def _types(name: str, value: Any) -> Mapping[str, FieldType]:  # noqa: ANN401 -- of any type

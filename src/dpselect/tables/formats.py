@@ -286,6 +286,7 @@ FORMATS: dict[str, Format] = _by_ending(
 )
 """The formats that are read, by ending."""
 
+TEXTS = frozenset(kind for kind, one in FORMATS.items() if one.is_text)
 PARQUET = frozenset(kind for kind, one in FORMATS.items() if one.scan is _parquet)
 
 OTHERS = "`engine`=polars reads other files that are here; elsewhere write them as Parquet"

@@ -16,7 +16,7 @@ from typing import Any
 from dpselect import validation
 from dpselect.errors import ColumnError, DataError, ParameterError, no_file, possible
 from dpselect.tables.dialect import Dialect
-from dpselect.tables.formats import FORMATS, Format, refusal
+from dpselect.tables.formats import FORMATS, TEXTS, Format, refusal
 from dpselect.tables.where import Comparison
 
 COMPRESSED = {".gz", ".zst"}
@@ -86,9 +86,7 @@ class Source(Dialect):
     @property
     def is_csv(self) -> bool:
         """Whether the rows are those of text files, which declare no types."""
-        kinds = map(self.kind, self.files())
-        are_text = all(kind in FORMATS and FORMATS[kind].is_text for kind in kinds)
-        return self.path is not None and are_text
+        return self.path is not None and {*map(self.kind, self.files())} <= TEXTS
 
     def kind(self, path: PurePath) -> str:
         """Return the stated format of a file, or else the ending of its name."""
