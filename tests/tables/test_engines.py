@@ -8,7 +8,6 @@ import duckdb
 import polars as pl
 import pytest
 
-import dpselect as dp
 from dpselect import tables
 from dpselect.errors import DataError
 from dpselect.tables import Source, spark
@@ -76,43 +75,26 @@ def test_rows_count_once_whatever_links_to_them(tmp_path, engine, link, pattern)
         assert rows_of(path, engine) == 7
 
 
-STAYS = pl.DataFrame({"days": [1.0, 2.0, 9.0] * 40, "ward": ["heart", "lung", "skin"] * 40})
-MEDIAN = dp.Percentiles(
-    column="days", p=50, upper=10, step=1, epsilon=50.0, neighbours="add-remove"
-)
-
-
 @pytest.fixture
 def database(tmp_path):
-    STAYS.write_parquet(tmp_path / "stays.parquet")
+    written(tmp_path / "stays.parquet", 7)
+    (tmp_path / "stays.csv").write_text("v\n1\n")
     with duckdb.connect(tmp_path / "clinic.duckdb") as connection:
-        connection.execute(
-            "create table stays as from read_parquet(?)", [str(tmp_path / "stays.parquet")]
-        )
+        connection.execute("create table stays as select * from range(7) as rows(v)")
     return tmp_path
 
 
 @pytest.mark.parametrize("name", ["stays.parquet", "*.parquet", "clinic.duckdb::stays"])
-@pytest.mark.parametrize(("where", "median"), [((), 2.0), (("ward = 'skin'",), 9.0)])
-def test_duckdb_reads_parquet_and_its_own_tables(database, name, where, median):
-    table = held(Source(f"{database}/{name}", where=where), "duckdb")
-
-    assert MEDIAN.release(table).candidate == median
+def test_duckdb_reads_parquet_and_its_own_tables(database, name):
+    for where, rows in (((), 7), (("v > 2",), 4)):
+        assert rows_of(Source(f"{database}/{name}", where=where), "duckdb") == rows
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        *("absent.parquet", "absent.duckdb::a", "clinic.duckdb::absent"),
-        "stays.csv::a",
-        "stays.csv",
-    ],
-)
-def test_what_duckdb_cannot_read_is_one_error_of_ours(database, name):
-    STAYS.write_csv(database / "stays.csv")
-
-    with pytest.raises(DataError):
-        held(f"{database}/{name}", "duckdb")
+def test_what_duckdb_cannot_read_is_one_error_of_ours(database):
+    absent = ("absent.parquet", "absent.duckdb::a", "clinic.duckdb::absent")
+    for name in (*absent, "stays.csv::a", "stays.csv"):
+        with pytest.raises(DataError):
+            held(f"{database}/{name}", "duckdb")
 
 
 # What is wrong with a master, or with Java, is said in one line and soon.

@@ -86,15 +86,11 @@ def test_spark_is_silent_while_a_query_of_ours_runs():
         spark().sparkContext.setLogLevel("OFF")
 
 
-@pytest.mark.parametrize(
-    ("name", "near"),
-    [
-        *(("dayz", True), ("dyas", True), ("DAY", True), ("daysabc", False)),
-        *(("drays", True), ("da", False), ("d", False), ("stay", False)),
-    ],
-)
-def test_a_field_of_a_first_line_is_quoted_within_two_edits(name, near):
+def test_a_field_of_a_first_line_is_quoted_within_two_edits():
     """It may be one of a record; half of a name is no edit of it."""
-    assert ("'days'" in str(no_field(name, ["Smith", "days"])).partition(";")[2]) is near
-    assert "Smith" not in str(no_field(name, ["Smith", "days"]))
-    assert "quote=" in str(no_field(name, ['"Smith"', '"days"']))
+    for name in ("dayz", "dyas", "DAY", "drays", "daysabc", "da", "d", "stay"):
+        said = str(no_field(name, ["Smith", "days"]))
+        assert ("'days'" in said.partition(";")[2]) is (
+            name in {"dayz", "dyas", "DAY", "drays"}
+        )
+        assert "Smith" not in said
