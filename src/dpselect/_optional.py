@@ -119,13 +119,19 @@ def needed(module: str, *, extra: str) -> ModuleType:
         ) from None
 
 
-class _Deferred(ModuleType):
-    """A package that is imported when a name of it is used."""
+def _deferred(package: str) -> ModuleType:
+    """Return a package that is imported when a name of it is used."""
+    module = ModuleType(
+        package
+    )  # no class of ours, in which looking up takes three times as long
 
-    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 -- of any package
-        value = getattr(needed(self.__name__, extra="standard"), name)
-        setattr(self, name, value)  # later uses do not come back to this method
+    def look_up(name: str) -> Any:  # noqa: ANN401 -- of any package
+        value = getattr(needed(package, extra="standard"), name)
+        setattr(module, name, value)  # later uses do not come back to this function
         return value
+
+    vars(module)["__getattr__"] = look_up
+    return module
 
 
 if TYPE_CHECKING:
@@ -136,7 +142,7 @@ if TYPE_CHECKING:
     import polars as pl
     from matplotlib.axes import Axes
 else:
-    np, nw, pl = map(_Deferred, ("numpy", "narwhals", "polars"))
+    np, nw, pl = map(_deferred, ("numpy", "narwhals", "polars"))
     Axes = Any
 
 
@@ -146,11 +152,11 @@ Output = TypeVar("Output")
 
 def silent(function: Callable[P, Output]) -> Callable[P, Output]:
     """Return a function in which NumPy warns of nothing: that it does may tell of the data."""
+    made = cache(lambda: np.errstate(all="ignore")(function))
 
     @wraps(function)
     def quiet(*args: P.args, **given: P.kwargs) -> Output:
-        with np.errstate(all="ignore"):
-            return function(*args, **given)
+        return made()(*args, **given)
 
     return quiet
 
