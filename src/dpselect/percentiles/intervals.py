@@ -200,6 +200,6 @@ def _law(scale: float, bins: int) -> tuple[Values, Values, Values]:
 @lru_cache(maxsize=8)
 def _term(scale: float, grid: int, half: int) -> tuple[Values, Array]:
     """Return a grid, and the transform there of the noise of one bin."""
-    at: Values = np.arange(-half, half) * float(grid)
+    at: Values = np.arange(-half, half, dtype=np.float64) * grid
     upto = np.exp(DiscreteLaplace(scale).log_at_most(at))
     return at, np.fft.rfft(np.roll(np.diff(upto, prepend=0), half))
