@@ -24,6 +24,16 @@ def imported(arguments):
     return {*ran.stderr.split()}
 
 
+def test_what_is_written_past_python_is_not_seen():
+    """A panic of polars on a damaged file told how many rows it has."""
+    program = "import atexit, os; from dpselect.cli import main; "
+    program += "atexit.register(os.write, 2, b'1500 rows'); main(['fails'])"
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, check=False)
+
+    assert ran.stderr.startswith(b"dpselect: ")
+    assert b"1500" not in ran.stderr
+
+
 class TestCommands:
     @pytest.mark.parametrize("name", installed())
     def test_the_help_of_a_command_begins_with_its_line_in_the_list(self, name):

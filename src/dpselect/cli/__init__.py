@@ -13,6 +13,9 @@ from dpselect.errors import MissingDependencyError
 
 __all__ = ["main"]
 
+DEBUG = "DPSELECT_DEBUG"
+"""Environment variable that shows tracebacks and panics; they may hold private values."""
+
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the program and exit.
@@ -25,6 +28,10 @@ def main(arguments: list[str] | None = None) -> None:
     gc.set_threshold(1_000_000)
     atexit.register(gc.freeze)
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    if sys.stderr is sys.__stderr__ and sys.stderr and not os.environ.get(DEBUG):
+        # What is written past Python is not ours: polars says on a panic how many rows it read.
+        sys.stderr = os.fdopen(os.dup(2), "w", 1, sys.stderr.encoding)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
     try:
         _optional.needed("typer", extra="standard")
         _optional.needed("rich", extra="standard")

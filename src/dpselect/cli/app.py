@@ -21,7 +21,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from dpselect.cli import output
+from dpselect.cli import DEBUG, output
 from dpselect.cli.commands import ABSENT, COMMANDS, ELSEWHERE, installed
 from dpselect.cli.help import shaped, simple
 from dpselect.errors import (
@@ -31,9 +31,6 @@ from dpselect.errors import (
     not_installed,
 )
 from dpselect.writing import in_a_cell, visible
-
-DEBUG = "DPSELECT_DEBUG"
-"""Environment variable that shows tracebacks; they may hold private values."""
 
 INTERRUPTED = 130
 """The exit code after Ctrl-C."""
