@@ -233,8 +233,10 @@ def exact_scores(values: ArrayLike | Twofold) -> Twofold:
     sizes = np.abs(vector)
     if not (most := sizes.item(sizes.argmax())) < np.inf:
         raise ScoresError("scores must be finite; at least one is NaN or infinite")
-    both = np.empty((2, vector.size))
-    both[0], both[1] = vector, _rounded_away(values, vector, most) if rest is None else rest
+    both = np.zeros((2, vector.size))
+    both[0], low = vector, _rounded_away(values, vector, most) if rest is None else rest
+    if low is not None:
+        both[1] = low
     both.setflags(write=False)
     return Twofold(both[0], both[1])
 
@@ -249,14 +251,14 @@ def _are_parts(scores: Any, low_order: Any) -> bool:  # noqa: ANN401 -- as they 
     return bases[0] is bases[1] is not None and np.array_equal(scores + low_order, scores)
 
 
-def _rounded_away(values: Any, vector: Values, most: float) -> Values | float:  # noqa: ANN401
-    """Return what float64 left of each number, of at most such a size."""
+def _rounded_away(values: Any, vector: Values, most: float) -> Values | None:  # noqa: ANN401
+    """Return what float64 left of each number, of at most such a size; None for nothing."""
     kind = values.dtype if isinstance(values, np.ndarray) else np.dtype(object)
     if kind.kind == "f":
-        return np.asarray(values - vector, dtype=np.float64) if kind.itemsize > 8 else 0.0
+        return np.asarray(values - vector, dtype=np.float64) if kind.itemsize > 8 else None
     of_python = {int, float}
     if most < validation.EXACT and (kind.kind in "biu" or {*map(type, values)} <= of_python):
-        return 0.0
+        return None
     array = replaced(lambda: np.asarray(values, dtype=object), lambda: ScoresError(NO_NUMBERS))
     pairs = zip(array, vector.tolist(), strict=True)
     return np.array([_left(one, rounded) for one, rounded in pairs])

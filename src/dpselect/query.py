@@ -36,7 +36,7 @@ from dpselect import validation, writing
 from dpselect._optional import silent, stated
 from dpselect.errors import ColumnError, ParameterError, nearest, not_installed
 from dpselect.neighbours import Neighbours
-from dpselect.passes import holding, noting, stated_rows
+from dpselect.passes import noting, stated_rows
 from dpselect.plan import Plan, Receipt, SupportsSpend, reserve, sequential_plan
 from dpselect.release import Release
 
@@ -561,8 +561,11 @@ def _released(
 
 def _drawn(query: Query[Out], draw: Draw[Out], receipt: Receipt, read: list[str]) -> Out:
     """Draw what was charged, and keep it with what was noted of reading."""
-    with holding(_RECEIPT, receipt):
+    before = _RECEIPT.set(receipt)
+    try:
         made = draw(query.plan)
+    finally:
+        _RECEIPT.reset(before)
     more = {
         "exact": made.exact and query._designed.exact,  # noqa: SLF001 -- its own
         "read": "; ".join(read),

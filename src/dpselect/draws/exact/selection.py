@@ -7,6 +7,7 @@ noise leave one candidate almost always, and the few that are left are compared 
 
 from collections.abc import Callable
 from functools import partial
+from itertools import repeat
 from math import inf, nextafter
 from typing import Protocol, TypeAlias
 
@@ -229,8 +230,7 @@ def _largest_of_few(noise: Noise, numbers: list[int], scale: float, k: int) -> l
     """
     words, best = source.words(noise.uniforms, len(numbers)).T.tolist(), max(numbers)
     below_best = [number - best for number in numbers]
-    given = zip(below_best, words, strict=True)
-    noisy = [bounds_of(noise, number, scale, of) for number, of in given]
+    noisy = [*map(bounds_of, repeat(noise), below_best, repeat(scale), words)]
     least = sorted([low for low, _ in noisy])[-k]
     left = [at for at, (_, high) in enumerate(noisy) if high >= least]
     if len(left) == 1:
