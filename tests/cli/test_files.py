@@ -87,6 +87,9 @@ LOOKS = {
     "notes.csv": ("# by\n## of\n\n#,n\n1,2\n", "utf-8", "options      --skip-lines 3\n"),
     "among.csv": ("x\n\nm,n\n1,2\n#\n2,2\n", "utf-8", "options      --skip-lines 2\n"),
     "one.csv": ('n\n"1,200"\n"1,300"\n', "utf-8", "options      --thousands ','\n"),
+    "ends.csv": ("name,n\n" + "Ann,1,\n" * 9, "utf-8", "options      none\n"),
+    "single.csv": ("'name','n'\n'A, b',1\n", "utf-8", "options      --quote "),
+    "commas.csv": ("name;n\n" + "A, b;3,5\n" * 300, "utf-8", "options      --separator ';'"),
     "marks.txt": ('"name"\t"n"\n"Ann"\t1\n', "utf-8", "options      --quote '\"'\n"),
     "dump.tsv": ("name\tn\nAnn\t\\N\n", "utf-8", "options      --missing '\\N'\n"),
     "lines.txt": ("n\n1\n2\n", "utf-8", "options      none\n"),
@@ -149,6 +152,9 @@ def test_look_proposes_nothing_for_a_table_with_types(run, tmp_path, column):
 def test_look_refuses_what_commands_do(run, tmp_path):
     (tmp_path / "mac.csv").write_bytes(b"a,b\r" + b"1,2\r" * 20_000)
     assert run("look", tmp_path / "mac.csv").code == 2
+
+    (tmp_path / "no.csv.gz").write_text("a,b\n")
+    assert run("look", tmp_path / "no.csv.gz").code == 2
 
     pl.DataFrame({"n": [1] * 999}).write_parquet(path := tmp_path / "t.parquet")
     whole = path.read_bytes()

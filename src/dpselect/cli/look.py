@@ -178,7 +178,7 @@ def _fitting(source: Source) -> Source:
 
     source.check_there()
     with unpacked(source.files()[0]) as opened:
-        head = opened.read(MOST)
+        head = replaced(lambda: opened.read(MOST), lambda: unreadable(source))
     encoding = source.encoding if "encoding" in source.stated_dialect else _encoding(head)
     text = head.decode(encoding, errors="replace").lstrip("\ufeff")
     lines = re.split("\r?\n|\r", text)[source.skip_lines :]
@@ -188,13 +188,13 @@ def _fitting(source: Source) -> Source:
     plain = [one for one in lines if not one.startswith(comment)]
     usual = replace(source, separator=None, quote=None).reading()[1]
     separators = source.separator or dict.fromkeys([str(usual.separator), *",;\t|"])
-    marks = [source.quote] if source.quote else dict.fromkeys([str(usual.quote), "none", '"'])
+    marks = [source.quote] if source.quote else [str(usual.quote), "none", '"', "'"]
     quotes = {
-        one: max(marks, key=lambda mark: _agreement(plain, one, mark)[:2]) for one in separators
+        one: max(marks, key=lambda mark: _agreement(plain, one, mark)[:3]) for one in separators
     }
     fits = {one: _agreement(plain, one, mark) for one, mark in quotes.items()}
-    separator = max(fits, key=lambda one: (fits[one][2] > 1, *fits[one][::2]))
-    quote, width = quotes[separator], fits[separator][2]
+    separator = max(fits, key=lambda one: (fits[one][3] > 1, *fits[one][:2], fits[one][3]))
+    quote, width = quotes[separator], fits[separator][3]
     # The first of the names may begin as a comment does.
     notes = comment if source.comment else (f"{comment} ", comment * 2)
     own = [[] if one.startswith(notes) else _split([one], separator, quote) for one in lines]
@@ -251,9 +251,10 @@ def _names(
     fields, end = records[first], first + 1
     if first and records[first - 1] and is_text(first - 1) and not is_text(first):
         missing = len(fields) - len(records[first - 1])
-        if missing < 0:
+        # Some end each record, but not the header, with a separator.
+        if missing < 0 or (missing == 1 and not fields[-1]):
             fields, first, end = records[first - 1], first - 1, first
-        if missing == 1:
+        elif missing == 1:
             fields, end = ["", *records[first - 1]], first
     places = _by_place(len(fields))
     names = [one.strip().replace(",", " ") or places[at] for at, one in enumerate(fields)]
@@ -286,17 +287,18 @@ def _split(lines: list[str], separator: str, quote: str) -> list[list[str]]:
     return [row for row in csv.reader(lines, delimiter=separator, **how) if row]
 
 
-def _agreement(lines: list[str], separator: str, quote: str) -> tuple[float, bool, int]:
+def _agreement(lines: list[str], separator: str, quote: str) -> tuple[float, int, bool, int]:
     """Return which share of lines has the most common number of fields, and this.
 
-    Between them whether almost all fields that begin with the mark end with one.
+    Between them how near the first line comes to it, of which R leaves out a name, and whether
+    almost all fields that begin with the mark end with one.
     """
-    widths = Counter(map(len, _split(lines, separator, quote))) or Counter([0])
-    width, rows = widths.most_common(1)[0]
+    widths = [len(row) for row in _split(lines, separator, quote)] or [0]
+    [(width, rows)] = Counter(widths).most_common(1)
     begun = [one[1:] for line in lines for one in line.split(separator) if one[:1] == quote]
-    is_around = sum(one.endswith(quote) for one in begun) > 0.9 * len(begun)
+    is_around = sum(one.find(quote) + 1 == len(one) > 0 for one in begun) > 0.9 * len(begun)
     # Some odd lines don't speak against the usual marks.
-    return round(rows / widths.total(), 2), is_around, width
+    return round(rows / len(widths), 2), -min(abs(width - widths[0]), 2), is_around, width
 
 
 def _types(rows: Any, dialect: Dialect) -> dict[str, tuple[str, dict[str, Any]]]:
