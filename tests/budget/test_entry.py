@@ -2,8 +2,9 @@ from itertools import permutations
 
 import pytest
 
-from dpselect.budget.entry import Entry, priced, rho_of_pure
+from dpselect.budget.entry import Entry, priced
 from dpselect.budget.totals import Totals
+from dpselect.budget.zcdp import rho_of_pure
 from dpselect.errors import NeighboursError
 from dpselect.neighbours import Neighbours
 

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from dpselect._numbers import exact
-from dpselect.budget.entry import grouped, priced, rho_of_pure
+from dpselect.budget.entry import grouped, priced
+from dpselect.budget.zcdp import rho_of_pure
 from dpselect.errors import InsufficientBudgetError
 
 GRID = 12
