@@ -60,7 +60,6 @@ KEYS = releasing(dp.Keys, data=STAYS, delta=1e-6, **AR)
 ABOVE = releasing(dp.AboveThreshold, threshold=5, sensitivity=1, **AR)
 NO_ENDS = [pa.month_day_nano_interval(), pa.decimal256(50)]
 TOP = releasing(dp.TopKeys, k=1, candidates=["a"], **AR)
-SELECTED = tables.Source(frame=STAYS, where=["who = 'eve'"])
 DIALECT = refusing(Dialect)
 CHECKED = refusing(tables.check_columns, STAYS)
 KEPT = refusing(kept_by)
@@ -75,7 +74,6 @@ ROWS = [
     refusing(tables.numeric_column, [1, 2])("data must be a frame", DataError, column="pay"),
     refusing(tables.open_table)("", DataError, data=Each([None, 3, [1, 2], {"pay": [1]}])),
     NAMED("two columns are named 'n'", ColumnError, data=Each(TWICE)),
-    NAMED("where", column="at", data=SELECTED, neighbours="substitute"),
     NAMED("several level", ColumnError, data=pd.DataFrame([[1]], columns=LEVELS)),
     NAMED("the numeric columns are: 0, 1", ColumnError, data=pd.DataFrame([[1, 2]])),
     HALF("not a DuckDBPyConnection", DataError, data=duckdb.connect()),

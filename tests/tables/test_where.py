@@ -12,6 +12,7 @@ import polars as pl
 import pytest
 from hypothesis import given, strategies as st
 
+import dpselect as dp
 from dpselect import tables
 from dpselect.errors import ColumnError
 from dpselect.tables.dialect import Dialect
@@ -159,3 +160,16 @@ def test_a_mark_in_the_name_of_a_column_is_doubled():
     held = pl.DataFrame({'6" = 1': [1, 2], "row": [1, 2]})
 
     assert kept_of(held, '"6"" = 1" == 2') == [2]
+
+
+def test_no_rows_are_selected_where_one_may_be_replaced():
+    """How many are kept would be taken for public, by an error or to choose a method."""
+    data = tables.Source(frame=pl.DataFrame({"ward": ["lung"]}), where=["ward = 'heart'"])
+    price = {"epsilon": 1.0, "neighbours": "substitute"}
+    top = dp.TopKeys(column="ward", k=1, candidates=["lung"], **price)
+    budget = dp.Budget(9.0, neighbours="substitute")
+
+    for release in (top.release, partial(dp.run, [top, top])):
+        with refused("neighbours", "where"):
+            release(data, budget=budget)
+    assert budget.entries == ()

@@ -94,6 +94,7 @@ def _start_java() -> None:
     Raises:
         DataError: There is no Java.
     """
+    needed("pyspark", extra="spark")
     from pyspark import SparkConf, SparkContext
     from pyspark.java_gateway import launch_gateway
 
