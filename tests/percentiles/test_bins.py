@@ -85,11 +85,11 @@ def test_exact_counts_of_few_candidates_are_the_percentiles(points):
         assert np.all((ends[0] <= found) & (found <= ends[1]))
 
 
-def test_counts_that_fall_are_made_monotone():
-    """Half way between the largest before and the least after: 6, 13, 13, 19; the 10th."""
-    by = bins(BOTH[0], points=np.arange(4.0), p=(50.0,))
+def test_negative_counts_are_made_up_by_all_others_alike():
+    """The nearest without one are 5 1/3, 7 1/3, 0 and 6 1/3; wanted are 5.7 and 12.7 of 19."""
+    by = bins(BOTH[0], points=np.arange(4.0), p=(29.0, 68.0))
 
-    assert by.answers(np.array([[6, 8, -2, 7]])).tolist() == [[1.0]]
+    assert by.answers(np.array([[6, 8, -2, 7]])).tolist() == [[1.0, 3.0]]
 
 
 def test_percentiles_of_nobody_are_not_at_an_end():

@@ -104,7 +104,7 @@ def test_values_that_are_noise_are_called_so_and_others_are_not(p, last, epsilon
         off = np.maximum(np.maximum(below - wanted, wanted - upto), 0)
         near = off <= np.minimum(p, 100 - np.array(p)) / 200 * rows
         for told, share in zip(usable.T, near.mean(axis=0), strict=True):
-            if share < 0.5:
+            if share < 0.45:  # surely below a half, of 100
                 assert told.mean() <= 0.12
             if share >= 0.9 and rows * epsilon >= 200:
                 assert told.mean() >= 0.95

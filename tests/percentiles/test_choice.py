@@ -69,12 +69,21 @@ CHOICES = [
 def test_the_choice_is_one_of_public_facts_and_the_number_of_records(
     p, records, points, epsilon, found
 ):
-    """Each that is alone has one part of epsilon, and all that are in parts have one."""
+    """Each that is alone has one part of epsilon, and all that are in parts have one.
+
+    Where all are alone, parts are as the fifth root of what is beyond.
+    """
     method = chosen(p, records, points=points, epsilon=epsilon)
     parts = getattr(method, "singles", [method])
+    shares = np.ones(len(parts))
+    if "InParts" not in found:
+        beyond = [min(one, 100 - one) for one in np.atleast_1d(p)]
+        shares = np.array(beyond) ** 0.2
 
     assert drawn_by(method) == found
-    assert [one.epsilon for one in parts] == pytest.approx([epsilon / len(parts)] * len(parts))
+    if isinstance(method, OneByOne):
+        asked = [one.epsilon for one in parts]
+        assert asked == pytest.approx(epsilon * shares / shares.sum())
 
 
 @pytest.mark.parametrize(

@@ -28,9 +28,10 @@ first line that holds has the method of one percentile:
 Above ``100 - TAIL`` ranks are as good from ``MANY`` records times ε beyond on.
 
 Several of few candidates are read off bins. Others are drawn *in parts* (``sparse_vector``) if
-the outermost ones are quiet; else from bins, if one of them would be with all of epsilon, or if
-most are further than ``TAIL`` from both ends; else each alone, with its part of epsilon. Where
-two or more would be quiet in parts they are drawn so, with one such part of epsilon for all.
+the outermost ones are nearly quiet (``OF_ALL``); else from bins, if one of them would be with
+all of epsilon, or if most are further than ``TAIL`` from both ends; else each alone, with its
+part of epsilon (``MORE``). Where two or more would be quiet in parts they are drawn so, with one of equal parts
+of epsilon for all of them.
 
 *The noisy number* costs ``SHARE`` of epsilon, twice that for several percentiles, since ranks
 in parts are counted from it, and is released. The method is that of the nearest power of
@@ -59,7 +60,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, cached_property
 from math import log
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -76,8 +77,14 @@ RANKS, NEAR = 2.0, 10.0
 """Scores of the records beyond a percentile, in logarithms of the candidates that are not near
 it, from which on ranks are safe; one of ``NEAR`` candidates is near."""
 
-QUIET = 4.3
-"""Scales of noise, beyond the logarithm of ``N``, from which on AboveThreshold is quiet."""
+QUIET, OF_ALL = 5.0, 2.4
+"""Scales of noise, beyond the logarithm of ``N``, from which on AboveThreshold is quiet; and
+those that are enough where all percentiles are drawn in parts, since alone each would have but
+its part of epsilon."""
+
+MORE = 0.2
+"""Power of the records beyond percentiles in proportion to which each that is drawn alone has a
+part of epsilon: where noise hides what is beyond, more of epsilon finds little more."""
 
 NARROW = 500
 """Candidates up to which a range is narrow."""
@@ -144,9 +151,10 @@ class AfterCount(methods.Asked[Values | Range]):
 
     def __post_init__(self) -> None:
         # Whatever the number is, the method can be drawn. None has less epsilon than one
-        # percentile, of which noise in parts of a record (``ByThreshold``) has a scale of at
-        # most 3 times what one step moves; of a range half of epsilon is for other draws.
-        parts = 3 * self.records.changed * FINEST * len(self.percents)
+        # percentile, by ``MORE`` less than half of an equal part, of which noise in parts of a
+        # record (``ByThreshold``) has a scale of at most 3 times what one step moves; of a
+        # range half of epsilon is for other draws.
+        parts = 7 * self.records.changed * FINEST * len(self.percents)
         largest = scale_for(self.left, parts * (1 + isinstance(self.points, Range)))
         check_scale(max(self.scale, largest))
 
@@ -193,16 +201,16 @@ class AfterCount(methods.Asked[Values | Range]):
             return [False for _ in self.percents]
         method, values = self.of_size(int(size_of(number))), len(self.points)
         inner = method.inner if isinstance(method, Around) else method
-        singles = inner.singles if isinstance(inner, methods.OneByOne) else (inner,)
-        least, lost = USABLE, set[float]()
-        if isinstance(method, Around) and not method.first:
-            least = QUIET + log(values)
-        elif inner is method and values > NARROW:
-            alone = [one for one in singles if isinstance(one, ByThreshold)]
-            lost = {one.p for one in alone if not _is_quiet(one, number, values)}
-        least *= self.records.changed * len(singles) / self.left
+        singles: Any = getattr(inner, "singles", (inner,))
+        alone = singles if inner is method and values > NARROW else ()
+        by = [one for one in alone if isinstance(one, ByThreshold)]
+        lost = {one.p for one in by if not _is_quiet(one, number, values)}
+        is_from_0 = isinstance(method, Around) and not method.first
+        least = QUIET + log(values) if is_from_0 else USABLE
+        least *= self.records.changed / self.left * sum(one.epsilon for one in singles)
+        noise = {p: least / one.epsilon for one in singles for p in one.percents}
         beyond = {p: (min(p, 100 - p) or p) / 100 * number for p in self.percents}
-        return [p not in lost and few >= least for p, few in beyond.items()]
+        return [p not in lost and few >= noise[p] for p, few in beyond.items()]
 
     def draw(
         self, counts: Counts, records: Indices, by: methods.Draws = methods.EXACT
@@ -236,7 +244,7 @@ class Choice(methods.Asked[Values]):
     def method(self) -> methods.Method:
         """The method; a function of public numbers."""
         of = self.points, self.records
-        inner = self._quiet_in_parts(self.epsilon)
+        inner = self._quiet_in_parts(self.epsilon, OF_ALL)
         if inner == self.percents:
             return InParts(inner, *of, self.epsilon, self.assumed)
         if self._are_in_bins():
@@ -244,20 +252,22 @@ class Choice(methods.Asked[Values]):
             made = InParts if self.is_amid and least > CLOSE else methods.ByBins
             return made(self.percents, *of, self.epsilon, self.assumed)
         # Those that are in parts share the epsilon of one that is alone.
-        alone = tuple(p for p in self.percents if p not in inner)
+        alone = [p for p in self.percents if p not in inner]
         each = self.epsilon / (1 + len(alone))
-        if len(inner) < 2 or self._quiet_in_parts(each) != inner:
-            inner, alone, each = (), self.percents, self.epsilon / len(self.percents)
+        parts, of_each = [InParts(inner, *of, each, self.assumed)], dict.fromkeys(alone, each)
+        if len(inner) < 2 or self._quiet_in_parts(each, QUIET) != inner:
+            weights = {p: max(min(p, 100 - p), 1.0) ** MORE for p in self.percents}
+            total, parts = sum(weights.values()), []
+            of_each = {p: one / total * self.epsilon for p, one in weights.items()}
         # From the side of the many a false alarm is not beyond 0, if that is amid them.
         singles = [
-            self.found(p, each)
-            or self._by_threshold(p, each, upwards=p >= 50 or not self.is_amid)
-            for p in alone
+            self.found(p, its)
+            or self._by_threshold(p, its, upwards=p >= 50 or not self.is_amid)
+            for p, its in of_each.items()
         ]
-        parts = [InParts(inner, *of, each, self.assumed)] if inner else []
         return methods.OneByOne((*parts, *singles))
 
-    def _quiet_in_parts(self, epsilon: float) -> tuple[float, ...]:
+    def _quiet_in_parts(self, epsilon: float, quiet: float) -> tuple[float, ...]:
         """Return those of several percentiles for which AboveThreshold in parts is quiet.
 
         Of few candidates there are none.
@@ -266,7 +276,7 @@ class Choice(methods.Asked[Values]):
             return ()
         made = InParts(self.percents, self.points, self.records, epsilon, self.assumed)
         noise = {part.p: made.scale_of(1 - part.counts) for part in made.parts()}
-        least = {p: (QUIET + log(self.values)) * scale for p, scale in noise.items()}
+        least = {p: (quiet + log(self.values)) * scale for p, scale in noise.items()}
         return tuple(p for p in self.percents if self._beyond(p) >= least.get(p, 0))
 
     def _are_in_bins(self) -> bool:
@@ -290,14 +300,13 @@ class Choice(methods.Asked[Values]):
         score = beyond / (2 * self.records.rank_bound(p))
         is_safe = score >= RANKS * log(max(self.values / NEAR, 1.0))
         is_tail = 100 - p <= TAIL and beyond < MANY
-        from_below = p <= 50
         if is_tail or not is_safe:
-            few = self._by_threshold(p, epsilon, upwards=from_below)
+            few = self._by_threshold(p, epsilon, upwards=p <= 50)
             if _is_quiet(few, self.assumed, self.values):
                 return few
         if is_safe:
             return methods.ByRank((p,), self.points, self.records, epsilon)
-        many = self._by_threshold(p, epsilon, upwards=not from_below)
+        many = self._by_threshold(p, epsilon, upwards=p > 50)
         is_found = self.values <= NARROW and _is_quiet(many, self.assumed, self.values)
         return many if is_found else None
 

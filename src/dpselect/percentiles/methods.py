@@ -2,9 +2,9 @@
 
 Bins: candidates at distances from 0 that grow by a public factor are their ends, as many as a
 number of records and epsilon can pay for; of few candidates all are. All counts get discrete
-Laplace noise, running sums are made monotone, and a percentile is interpolated, up to the next
-candidate. Counts of which little is left are filled up evenly. The noise is the same for one
-percentile and for a hundred.
+Laplace noise. They are replaced by the nearest ones that add up to as much and of which none is
+negative, and a percentile is interpolated, up to the next candidate. Counts of which little is
+left are filled up evenly. The noise is the same for one percentile and for a hundred.
 
 Guarantee:
     By rank: that of the mechanism. Bins: a record is in one bin, so one neighbour step changes
@@ -177,18 +177,21 @@ class ByBins(Asked[Values], Method):
 
     def answers(self, noisy: Indices) -> Values:
         """Return the percentiles of noisy counts, shape ``(groups, bins)``, a row for each."""
-        # Where they add up to less than the deviation of their noise, each gets a part of that:
-        # of nobody's numbers percentiles are those of the bins, and not at an end.
-        less = self.scale * sqrt(2 * self.ends.size) - noisy.sum(axis=1, keepdims=True)
-        sums = np.cumsum(noisy + less.clip(min=0) / self.ends.size, axis=1)
-        highest = np.maximum.accumulate(sums, axis=1)
-        lowest = np.minimum.accumulate(sums[:, ::-1], axis=1)[:, ::-1]
+        bins = self.ends.size
+        # Where they add up to less than the deviation of their noise, they get as much: of
+        # nobody's numbers percentiles are those of the bins, and not at an end.
+        total = noisy.sum(axis=1, keepdims=True).clip(min=self.scale * sqrt(2 * bins))
+        # Less one level those above it are the nearest ones without a negative one: what is
+        # left of the largest, divided among them, is at most the level, and once is it.
+        largest = np.sort(noisy, axis=1)[:, ::-1].cumsum(axis=1)
+        level = ((largest - total) / np.arange(1, bins + 1)).max(axis=1, keepdims=True)
+        sums = (noisy - level).clip(min=0).cumsum(axis=1)
         parts = np.array(self.percents) / 100
         # Between the sums next to each: an empty bin has no part in it.
         found = np.array(
             [
                 np.interp(0.5 + parts * max(row[-1] - 1, 0), row, self.points[self.ends])
-                for row in (highest + lowest) / 2
+                for row in sums
             ]
         )
         # The first candidates that are not below: so a bin of one has its records there.
