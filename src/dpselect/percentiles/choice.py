@@ -30,8 +30,8 @@ Above ``100 - TAIL`` ranks are as good from ``MANY`` records times ε beyond on.
 Several of few candidates are read off bins. Others are drawn *in parts* (``sparse_vector``) if
 the outermost ones are nearly quiet (``OF_ALL``); else from bins, if one of them would be with
 all of epsilon, or if most are further than ``TAIL`` from both ends; else each alone, with its
-part of epsilon (``MORE``). Where two or more would be quiet in parts they are drawn so, with one of equal parts
-of epsilon for all of them.
+part of epsilon (``MORE``). Where two or more would be quiet in parts they are drawn so, with
+one of equal parts of epsilon for all of them.
 
 *The noisy number* costs ``SHARE`` of epsilon, twice that for several percentiles, since ranks
 in parts are counted from it, and is released. The method is that of the nearest power of

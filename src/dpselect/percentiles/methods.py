@@ -186,14 +186,10 @@ class ByBins(Asked[Values], Method):
         largest = np.sort(noisy, axis=1)[:, ::-1].cumsum(axis=1)
         level = ((largest - total) / np.arange(1, bins + 1)).max(axis=1, keepdims=True)
         sums = (noisy - level).clip(min=0).cumsum(axis=1)
-        parts = np.array(self.percents) / 100
+        parts, ends = np.array(self.percents) / 100, self.points[self.ends]
+        wanted = 0.5 + parts * (total - 1).clip(min=0)
         # Between the sums next to each: an empty bin has no part in it.
-        found = np.array(
-            [
-                np.interp(0.5 + parts * max(row[-1] - 1, 0), row, self.points[self.ends])
-                for row in sums
-            ]
-        )
+        found = np.array([np.interp(*of, ends) for of in zip(wanted, sums, strict=True)])
         # The first candidates that are not below: so a bin of one has its records there.
         at = self.points.searchsorted(found - ROUNDING * np.abs(found))
         return self.points[at.clip(max=self.points.size - 1)]
