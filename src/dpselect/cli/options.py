@@ -113,8 +113,7 @@ def numbers(name: str, text: str, kind: type = float) -> list[Any]:
     try:
         return list(map(kind, text.split(",")))
     except ValueError:
-        of = "an integer" if kind is int else "a number"
-        words = f"{of}, or several separated by commas"
+        words = f"{'an integer' if kind is int else 'a number'}, or several separated by commas"
         raise validation.must_be(name, words, f"not {text!r}") from None
 
 
@@ -131,17 +130,15 @@ def rows_of(path: str, typed: Mapping[str, Any]) -> str | Source:
     from dpselect.tables import Source
     from dpselect.tables.dialect import DEFAULTS
 
-    names = [one for one in ("where", *DEFAULTS) if typed.get(one) not in (None, [])]
-    given = {name: typed[name] for name in names}
-    if not given:
-        return path
+    named = {one: typed.get(one) for one in ("where", *DEFAULTS)}
+    given: dict[str, Any] = {one: held for one, held in named.items() if held not in (None, [])}
     for name in given.keys() & {"separator", "thousands"}:
         given[name] = given[name].replace("\\t", "\t")
     for name in given.keys() & {"missing", "header"}:
         given[name] = tuple(given[name].split(","))
     if "column_type" in given:
         given["column_type"] = once([*map(_column_type, given["column_type"])])
-    return Source(path, **given)
+    return Source(path, **given) if given else path
 
 
 def _column_type(text: str) -> tuple[str, str]:

@@ -398,8 +398,7 @@ def _after(plan: Plan, budget: Budget | None) -> dict[str, Any]:
 
 def _for_rows(plan: Plan, budget: Budget | None) -> str:
     """Return what a release by rows is charged in a budget of persons, if it is more."""
-    steps = 1 if budget is None else budget.totals.steps(plan.neighbours, plan.user)
-    if steps == 1 or budget is None:
+    if budget is None or (steps := budget.totals.steps(plan.neighbours, plan.user)) == 1:
         return ""
     return f", and is charged for {steps} rows of one {budget.totals.unit}"
 

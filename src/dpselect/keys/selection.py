@@ -255,9 +255,8 @@ class GaussianSelection(NoisyCountSelection):
 
     @cached_property
     def noise(self) -> Noise:
-        first, *others = np.linspace(0.005, 0.995, SPLITS)[::-1].tolist()
-        best = self._noise(first)
-        for share in others:
+        best = self._noise(0.995)
+        for share in np.linspace(0.005, 0.995, SPLITS)[-2::-1].tolist():
             best = self._noise(share, best)
         check_scale(best.scale)
         return best
@@ -274,8 +273,7 @@ class GaussianSelection(NoisyCountSelection):
 
         if best is not None and not is_far(best.threshold - 2):
             return best
-        rho = self.changed / (2 * sigma**2)
-        price = Spend(PURPOSE, self.epsilon, delta=of_noise, rho=rho)
+        price = Spend(PURPOSE, self.epsilon, delta=of_noise, rho=self.changed / (2 * sigma**2))
         return Noise(sigma, 1 + least(is_far, 1), price)
 
     def _scale_for(self, delta: float) -> float:

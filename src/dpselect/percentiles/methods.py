@@ -131,7 +131,7 @@ class ByRank(Asked[Values], Method):
 
 @dataclass(frozen=True, eq=False)
 class OneByOne(Method):
-    """Every percentile from all records, each with an equal part of epsilon, then sorted.
+    """Every percentile from all records, each with its part of epsilon, then sorted.
 
     Attributes:
         singles: One for each percentile.
