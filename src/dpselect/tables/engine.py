@@ -277,7 +277,7 @@ class Remote(Engine):
 
     def read(self, columns: Iterable[str], kind: Kind | Moment) -> Any:  # noqa: ANN401 -- a frame
         sql = {**self.counts, "number": FLOAT}
-        if kind == "duration" not in sql:
+        if kind == "duration" and kind not in sql:
             raise ColumnError("durations of Spark are read as a difference (`minus`)")
         return self._replaced(dict.fromkeys(columns, sql[kind]) if kind in sql else {})
 
