@@ -16,6 +16,7 @@ import sys
 from codecs import BOM_UTF8
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from importlib import import_module
 from io import BufferedReader, RawIOBase, TextIOWrapper
@@ -137,8 +138,8 @@ def _frames(
             ignore_errors=True,
         )
         if dialect.header is not False and found[at[BEYOND]].null_count() < found.height:
-            # Nobody knows which of too many fields has no name.
-            is_known = cleaned(pl.col(at[BEYOND]), dialect).is_null()
+            # Nobody knows which of too many fields has no name, whatever the last one holds.
+            is_known = cleaned(pl.col(at[BEYOND]), replace(dialect, missing=())).is_null()
             found = found.with_columns(pl.when(is_known).then(pl.all()))
         fields = {one: cleaned(pl.col(at[one]), dialect) for one in wanted}
         fields |= {one: as_number(at[one], "number", dialect) for one in numbers & {*wanted}}
